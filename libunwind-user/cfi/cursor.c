@@ -59,7 +59,8 @@ struct cfi_cursor cfi_take_bytes(struct cfi_cursor *c, uint64_t size)
 	return sub;
 }
 
-bool cfi_pointer_bytes(struct cfi_cursor *c, uint8_t format, uint8_t addr_size, uint64_t *value)
+bool cfi_read_pointer_bytes(struct cfi_cursor *c, uint8_t format, uint8_t addr_size,
+			    uint64_t *value)
 {
 	switch (format) {
 	case DW_EH_PE_absptr:
@@ -98,7 +99,8 @@ bool cfi_pointer_bytes(struct cfi_cursor *c, uint8_t format, uint8_t addr_size, 
 	return !c->bad;
 }
 
-bool cfi_pointer(const struct cfi_section *sec, struct cfi_cursor *c, uint8_t enc, uint64_t *value)
+bool cfi_read_pointer(const struct cfi_section *sec, struct cfi_cursor *c, uint8_t enc,
+		      uint64_t *value)
 {
 	uint64_t base = 0, v, at;
 
@@ -130,7 +132,7 @@ bool cfi_pointer(const struct cfi_section *sec, struct cfi_cursor *c, uint8_t en
 	default:		/* funcrel: from the function whose start this is */
 		return false;
 	}
-	if (!cfi_pointer_bytes(c, enc & 0x0f, sec->addr_size, &v))
+	if (!cfi_read_pointer_bytes(c, enc & 0x0f, sec->addr_size, &v))
 		return false;
 	v += base;
 	*value = sec->addr_size == 4 ? (uint32_t)v : v;

@@ -65,9 +65,11 @@ static inline uint64_t cfi_read_uleb(struct cfi_cursor *c)
 struct cfi_cursor cfi_take_bytes(struct cfi_cursor *c, uint64_t size);
 
 /* Read the bytes of a pointer, without adding its base. False if @format is not known. */
-bool cfi_pointer_bytes(struct cfi_cursor *c, uint8_t format, uint8_t addr_size, uint64_t *value);
+bool cfi_read_pointer_bytes(struct cfi_cursor *c, uint8_t format, uint8_t addr_size,
+			    uint64_t *value);
 
 /* Read an encoded pc. False if its encoding is unknown, or needs a base that @sec lacks. */
-bool cfi_pointer(const struct cfi_section *sec, struct cfi_cursor *c, uint8_t enc, uint64_t *value);
+bool cfi_read_pointer(const struct cfi_section *sec, struct cfi_cursor *c, uint8_t enc,
+		      uint64_t *value);
 
 #endif

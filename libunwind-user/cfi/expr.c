@@ -191,8 +191,8 @@ static bool plt_rule(const struct cfi_section *sec, const struct cfi_cursor *c,
 	return true;
 }
 
-struct cfi_rule cfi_expr(const struct cfi_section *sec, struct cfi_cursor code, bool cfa_pushed,
-			 bool value)
+struct cfi_rule cfi_make_rule(const struct cfi_section *sec, struct cfi_cursor code,
+			      bool cfa_pushed, bool value)
 {
 	struct expr_stack st = { .nr = 0 };
 	struct cfi_rule rule;

@@ -203,7 +203,7 @@ static bool set_loc(struct cfi_machine *m, int *ret)
 	uint64_t to;
 
 	/* assemblers never go backwards, and readers disagree about the meaning */
-	if (!cfi_pointer(m->run->sec, &m->c, m->run->cie->enc, &to) || to < m->pc)
+	if (!cfi_read_pointer(m->run->sec, &m->c, m->run->cie->enc, &to) || to < m->pc)
 		return false;
 	*ret = advance_to(m, to < m->run->end ? to : m->run->end);
 	return true;
@@ -213,7 +213,7 @@ static struct cfi_rule read_expr(struct cfi_machine *m, bool cfa_pushed, bool va
 {
 	uint64_t size = cfi_read_uleb(&m->c);
 
-	return cfi_expr(m->run->sec, cfi_take_bytes(&m->c, size), cfa_pushed, value);
+	return cfi_make_rule(m->run->sec, cfi_take_bytes(&m->c, size), cfa_pushed, value);
 }
 
 /* An instruction whose operand is in the byte after it. Returns false if it is bad. */

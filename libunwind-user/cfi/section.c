@@ -44,8 +44,8 @@ static bool skip_pointer(const struct cfi_section *sec, struct cfi_cursor *c, ui
 		return true;
 	/* neither the base nor the target matters here, only the length */
 	if ((enc & 0x70) == DW_EH_PE_aligned)
-		return cfi_pointer(sec, c, enc & ~DW_EH_PE_indirect, &v);
-	return cfi_pointer_bytes(c, enc & 0x0f, sec->addr_size, &v);
+		return cfi_read_pointer(sec, c, enc & ~DW_EH_PE_indirect, &v);
+	return cfi_read_pointer_bytes(c, enc & 0x0f, sec->addr_size, &v);
 }
 
 /* Read the data that the letters after 'z' announce, in their order. */
@@ -211,11 +211,11 @@ static int parse_fde(struct parser *p, struct cfi_cursor c, size_t id_off, uint3
 		return 0;
 	}
 	*cause = CFI_CAUSE_POINTER;
-	if (!cfi_pointer(sec, &c, cie->enc, &run.start))
+	if (!cfi_read_pointer(sec, &c, cie->enc, &run.start))
 		return 0;
 	/* the size has the format of the start, but no base */
 	*cause = CFI_CAUSE_FDE;
-	if (!cfi_pointer_bytes(&c, cie->enc & 0x07, sec->addr_size, &size))
+	if (!cfi_read_pointer_bytes(&c, cie->enc & 0x07, sec->addr_size, &size))
 		return 0;
 	if (cie->has_data)
 		cfi_take_bytes(&c, cfi_read_uleb(&c));
@@ -291,7 +291,7 @@ int cfi_hdr_parse(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_endi
 		return -EINVAL;
 	enc = cfi_read_u8(&c);
 	c.p += 2;	/* encodings of the count and the table */
-	return cfi_pointer(&sec, &c, enc, eh_frame) ? 0 : -EINVAL;
+	return cfi_read_pointer(&sec, &c, enc, eh_frame) ? 0 : -EINVAL;
 }
 
 const char *cfi_cause_name(enum cfi_cause cause)

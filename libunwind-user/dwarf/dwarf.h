@@ -226,7 +226,8 @@ static inline bool dw_spend(struct dw *dw, int64_t n)
 }
 
 /* A cursor from @off of a section to @end. It never reads beyond @end. */
-struct dw_cursor dw_at(const struct dw *dw, enum dw_section sec, uint64_t off, uint64_t end);
+struct dw_cursor dw_get_cursor(const struct dw *dw, enum dw_section sec, uint64_t off,
+			       uint64_t end);
 uint64_t dw_fixed(struct dw_cursor *c, unsigned int size);	/* 1 to 8 bytes */
 uint64_t dw_uleb_long(struct dw_cursor *c);
 
@@ -257,10 +258,10 @@ void dw_skip_value(const struct dw *dw, const struct dw_unit *u, struct dw_curso
 		   uint16_t form);
 void dw_skip_die(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
 		 const struct dw_abbrev *ab);
-const char *dw_string(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val);
-int dw_address(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val,
-	       uint64_t *addr);
-int dw_addr_at(const struct dw *dw, const struct dw_unit *u, uint64_t index, uint64_t *addr);
+const char *dw_get_string(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val);
+int dw_get_address(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val,
+		   uint64_t *addr);
+int dw_read_addrx(const struct dw *dw, const struct dw_unit *u, uint64_t index, uint64_t *addr);
 
 /* ---- range.c ---- */
 
@@ -279,8 +280,8 @@ bool dw_is_code(const struct dw *dw, uint64_t addr);
 /* Read all units' headers and first DIEs, unless they were read before. */
 int dw_read_units(struct dw *dw);
 /* The unit that holds @off of .debug_info, or the address @addr; NULL: no unit does. */
-struct dw_unit *dw_unit_of(struct dw *dw, uint64_t off);
-struct dw_unit *dw_unit_at(struct dw *dw, uint64_t addr);
+struct dw_unit *dw_find_unit(struct dw *dw, uint64_t off);
+struct dw_unit *dw_find_unit_at(struct dw *dw, uint64_t addr);
 
 /* ---- func.c ---- */
 
@@ -291,9 +292,9 @@ const char *dw_get_name(struct dw *dw, uint64_t die);
 /* ---- line.c ---- */
 
 int dw_read_lines(struct dw *dw, struct dw_unit *u);
-const struct dw_row *dw_row_at(const struct dw_lines *l, uint64_t addr);
+const struct dw_row *dw_find_row(const struct dw_lines *l, uint64_t addr);
 /* The path of a file of the unit, as the compiler got it; NULL: no path, or no room for it. */
-const char *dw_path(struct dw *dw, struct dw_unit *u, uint64_t file);
+const char *dw_get_path(struct dw *dw, struct dw_unit *u, uint64_t file);
 void dw_lines_free(struct dw_lines *l);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define MAX_STRING	65536
 
-struct dw_cursor dw_at(const struct dw *dw, enum dw_section sec, uint64_t off, uint64_t end)
+struct dw_cursor dw_get_cursor(const struct dw *dw, enum dw_section sec, uint64_t off, uint64_t end)
 {
 	const struct dw_data *d = &dw->sec[sec];
 	struct dw_cursor c = { .big = dw->big };
@@ -105,7 +105,8 @@ void dw_skip(struct dw_cursor *c, uint64_t n)
 static const char *str_at(const struct dw *dw, enum dw_section sec, uint64_t off)
 {
 	/* a longer name is hostile: each reference to it would cost its length again */
-	struct dw_cursor c = dw_at(dw, sec, off, off + MAX_STRING > off ? off + MAX_STRING : off);
+	struct dw_cursor c = dw_get_cursor(dw, sec, off,
+					   off + MAX_STRING > off ? off + MAX_STRING : off);
 
 	return dw_cstr(&c);
 }
@@ -187,7 +188,7 @@ static int read_specs(struct dw *dw, struct dw_abbrevs *t, size_t *room, struct 
 
 static int read_abbrevs(struct dw *dw, struct dw_abbrevs *t)
 {
-	struct dw_cursor c = dw_at(dw, DW_ABBREV, t->off, UINT64_MAX);
+	struct dw_cursor c = dw_get_cursor(dw, DW_ABBREV, t->off, UINT64_MAX);
 	size_t room = 0, spec_room = 0, i;
 	bool sorted = true;
 	int ret;
@@ -394,7 +395,7 @@ void dw_skip_die(const struct dw *dw, const struct dw_unit *u, struct dw_cursor 
 		dw_skip_value(dw, u, c, s[i].form);
 }
 
-const char *dw_string(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val)
+const char *dw_get_string(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val)
 {
 	struct dw_cursor c;
 	uint64_t off;
@@ -407,8 +408,8 @@ const char *dw_string(const struct dw *dw, const struct dw_unit *u, const struct
 	case DW_STRING_INDEX:
 		if (val->u > UINT32_MAX)
 			return NULL;
-		c = dw_at(dw, DW_STR_OFFSETS, u->str_offsets_base + val->u * u->off_size,
-			  UINT64_MAX);
+		c = dw_get_cursor(dw, DW_STR_OFFSETS, u->str_offsets_base + val->u * u->off_size,
+				  UINT64_MAX);
 		off = dw_fixed(&c, u->off_size);
 		return c.bad ? NULL : str_at(dw, DW_STR, off);
 	default:
@@ -416,26 +417,26 @@ const char *dw_string(const struct dw *dw, const struct dw_unit *u, const struct
 	}
 }
 
-int dw_addr_at(const struct dw *dw, const struct dw_unit *u, uint64_t index, uint64_t *addr)
+int dw_read_addrx(const struct dw *dw, const struct dw_unit *u, uint64_t index, uint64_t *addr)
 {
 	struct dw_cursor c;
 
 	if (index > UINT32_MAX)
 		return -ENOEXEC;
-	c = dw_at(dw, DW_ADDR, u->addr_base + index * u->addr_size, UINT64_MAX);
+	c = dw_get_cursor(dw, DW_ADDR, u->addr_base + index * u->addr_size, UINT64_MAX);
 	*addr = dw_fixed(&c, u->addr_size);
 	return c.bad ? -ENOEXEC : 0;
 }
 
-int dw_address(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val,
-	       uint64_t *addr)
+int dw_get_address(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val,
+		   uint64_t *addr)
 {
 	switch (val->class) {
 	case DW_ADDRESS:
 		*addr = val->u;
 		return 0;
 	case DW_ADDRESS_INDEX:
-		return dw_addr_at(dw, u, val->u, addr);
+		return dw_read_addrx(dw, u, val->u, addr);
 	default:
 		return -ENOEXEC;
 	}

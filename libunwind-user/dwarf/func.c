@@ -96,7 +96,7 @@ static int take_func(struct func_walk *w, struct dw_cursor *c, const struct dw_a
 
 static int walk_dies(struct func_walk *w)
 {
-	struct dw_cursor c = dw_at(w->dw, DW_INFO, w->u->root, w->u->end);
+	struct dw_cursor c = dw_get_cursor(w->dw, DW_INFO, w->u->root, w->u->end);
 	const uint8_t *base = w->dw->sec[DW_INFO].p;
 	int ret;
 
@@ -164,7 +164,7 @@ struct func_name {
 
 static int read_named(struct dw *dw, struct dw_unit *u, uint64_t die, struct func_name *n)
 {
-	struct dw_cursor c = dw_at(dw, DW_INFO, die, u->end);
+	struct dw_cursor c = dw_get_cursor(dw, DW_INFO, die, u->end);
 	const struct dw_abbrev *ab;
 	const struct dw_spec *s;
 	uint32_t i;
@@ -182,10 +182,10 @@ static int read_named(struct dw *dw, struct dw_unit *u, uint64_t die, struct fun
 		switch (s[i].name) {
 		case DW_AT_linkage_name:
 		case DW_AT_MIPS_linkage_name:
-			n->linkage = dw_string(dw, u, &v);
+			n->linkage = dw_get_string(dw, u, &v);
 			break;
 		case DW_AT_name:
-			n->name = dw_string(dw, u, &v);
+			n->name = dw_get_string(dw, u, &v);
 			break;
 		case DW_AT_abstract_origin:
 		case DW_AT_specification:
@@ -213,7 +213,7 @@ const char *dw_get_name(struct dw *dw, uint64_t die)
 		}
 		if (!dw || dw_read_units(dw))
 			break;
-		u = dw_unit_of(dw, die);
+		u = dw_find_unit(dw, die);
 		if (!u || read_named(dw, u, die, &n))
 			break;
 		if (n.linkage)

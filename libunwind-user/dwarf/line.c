@@ -132,7 +132,7 @@ static int read_entries_v5(struct line_table *t, bool files)
 
 			dw_read_value(t->dw, &u, c, f.form[i], 0, &v);
 			if (f.type[i] == DW_LNCT_path)
-				path = dw_string(t->dw, &u, &v);
+				path = dw_get_string(t->dw, &u, &v);
 			else if (f.type[i] == DW_LNCT_directory_index && v.class == DW_CONSTANT)
 				dir = v.u;
 		}
@@ -147,7 +147,7 @@ static int read_entries_v5(struct line_table *t, bool files)
 
 static int read_header(struct line_table *t)
 {
-	struct dw_cursor c = dw_at(t->dw, DW_LINE, t->u->stmt_list, UINT64_MAX);
+	struct dw_cursor c = dw_get_cursor(t->dw, DW_LINE, t->u->stmt_list, UINT64_MAX);
 	struct line_header *h = &t->h;
 	uint64_t len = dw_fixed(&c, 4);
 	const uint8_t *program;
@@ -396,7 +396,7 @@ void dw_lines_free(struct dw_lines *l)
 	memset(l, 0, sizeof(*l));
 }
 
-const struct dw_row *dw_row_at(const struct dw_lines *l, uint64_t addr)
+const struct dw_row *dw_find_row(const struct dw_lines *l, uint64_t addr)
 {
 	uint32_t i = cover_find(&l->cover, addr);
 	const struct dw_row *rows;
@@ -409,7 +409,7 @@ const struct dw_row *dw_row_at(const struct dw_lines *l, uint64_t addr)
 	return k ? &rows[k - 1] : NULL;
 }
 
-const char *dw_path(struct dw *dw, struct dw_unit *u, uint64_t file)
+const char *dw_get_path(struct dw *dw, struct dw_unit *u, uint64_t file)
 {
 	struct dw_lines *l = &u->lines;
 	const char *dir, *top = u->comp_dir;

@@ -56,7 +56,7 @@ static int add_range(struct adding *a, uint64_t lo, uint64_t hi)
 
 static int ranges_v4(struct adding *a, const struct dw_unit *u, uint64_t off)
 {
-	struct dw_cursor c = dw_at(a->dw, DW_RANGES, off, UINT64_MAX);
+	struct dw_cursor c = dw_get_cursor(a->dw, DW_RANGES, off, UINT64_MAX);
 	uint64_t base = u->low, max = u->addr_size == 8 ? UINT64_MAX :
 				      (1ull << 8 * u->addr_size) - 1;
 	int ret;
@@ -80,7 +80,7 @@ static int ranges_v4(struct adding *a, const struct dw_unit *u, uint64_t off)
 
 static int ranges_v5(struct adding *a, const struct dw_unit *u, uint64_t off)
 {
-	struct dw_cursor c = dw_at(a->dw, DW_RNGLISTS, off, UINT64_MAX);
+	struct dw_cursor c = dw_get_cursor(a->dw, DW_RNGLISTS, off, UINT64_MAX);
 	uint64_t base = u->low, lo, hi;
 	int ret;
 
@@ -89,7 +89,7 @@ static int ranges_v5(struct adding *a, const struct dw_unit *u, uint64_t off)
 		case DW_RLE_end_of_list:
 			return c.bad ? -ENOEXEC : 0;
 		case DW_RLE_base_addressx:
-			ret = dw_addr_at(a->dw, u, dw_uleb(&c), &base);
+			ret = dw_read_addrx(a->dw, u, dw_uleb(&c), &base);
 			if (ret)
 				return ret;
 			continue;
@@ -97,14 +97,14 @@ static int ranges_v5(struct adding *a, const struct dw_unit *u, uint64_t off)
 			base = dw_fixed(&c, u->addr_size);
 			continue;
 		case DW_RLE_startx_endx:
-			ret = dw_addr_at(a->dw, u, dw_uleb(&c), &lo);
+			ret = dw_read_addrx(a->dw, u, dw_uleb(&c), &lo);
 			if (!ret)
-				ret = dw_addr_at(a->dw, u, dw_uleb(&c), &hi);
+				ret = dw_read_addrx(a->dw, u, dw_uleb(&c), &hi);
 			if (ret)
 				return ret;
 			break;
 		case DW_RLE_startx_length:
-			ret = dw_addr_at(a->dw, u, dw_uleb(&c), &lo);
+			ret = dw_read_addrx(a->dw, u, dw_uleb(&c), &lo);
 			if (ret)
 				return ret;
 			hi = lo + dw_uleb(&c);
@@ -144,7 +144,8 @@ int dw_add_ranges(struct dw *dw, const struct dw_unit *u, const struct dw_pc *pc
 	case DW_RANGE_INDEX:
 		if (off > UINT32_MAX)
 			return -ENOEXEC;
-		c = dw_at(dw, DW_RNGLISTS, u->rnglists_base + off * u->off_size, UINT64_MAX);
+		c = dw_get_cursor(dw, DW_RNGLISTS, u->rnglists_base + off * u->off_size,
+				  UINT64_MAX);
 		off = u->rnglists_base + dw_fixed(&c, u->off_size);
 		return c.bad ? -ENOEXEC : ranges_v5(&a, u, off);
 	case DW_OFFSET:
@@ -155,11 +156,11 @@ int dw_add_ranges(struct dw *dw, const struct dw_unit *u, const struct dw_pc *pc
 	}
 	if (!pc->low.class || !pc->high.class)
 		return -ENOENT;
-	if (dw_address(dw, u, &pc->low, &lo))
+	if (dw_get_address(dw, u, &pc->low, &lo))
 		return -ENOEXEC;
 	if (pc->high.class == DW_CONSTANT)
 		hi = lo + pc->high.u;
-	else if (dw_address(dw, u, &pc->high, &hi))
+	else if (dw_get_address(dw, u, &pc->high, &hi))
 		return -ENOEXEC;
 	return add_range(&a, lo, hi);
 }

@@ -16,7 +16,7 @@
 /* One header; *@next: where the following one is. */
 static int read_header(const struct dw *dw, struct dw_unit *u, uint64_t *next)
 {
-	struct dw_cursor c = dw_at(dw, DW_INFO, u->off, UINT64_MAX);
+	struct dw_cursor c = dw_get_cursor(dw, DW_INFO, u->off, UINT64_MAX);
 	const uint8_t *base = dw->sec[DW_INFO].p;
 	uint64_t len = dw_fixed(&c, 4);
 	unsigned int type = DW_UT_compile;
@@ -79,7 +79,7 @@ static void take_root(struct dw_unit *u, struct root *r, uint16_t name, const st
 
 static void read_root(struct dw *dw, struct dw_unit *u)
 {
-	struct dw_cursor c = dw_at(dw, DW_INFO, u->root, u->end);
+	struct dw_cursor c = dw_get_cursor(dw, DW_INFO, u->root, u->end);
 	struct root r = {};
 	const struct dw_abbrev *ab;
 	const struct dw_spec *s;
@@ -113,8 +113,8 @@ static void read_root(struct dw *dw, struct dw_unit *u)
 	u->rnglists_base = r.rnglists.u;
 	u->has_lines = r.stmt.class == DW_OFFSET || r.stmt.class == DW_CONSTANT;
 	u->stmt_list = r.stmt.u;
-	u->comp_dir = dw_string(dw, u, &r.comp_dir);
-	if (dw_address(dw, u, &u->pc.low, &u->low))
+	u->comp_dir = dw_get_string(dw, u, &r.comp_dir);
+	if (dw_get_address(dw, u, &u->pc.low, &u->low))
 		u->low = 0;
 	if (u->split)
 		dw->split = true;
@@ -200,7 +200,7 @@ int dw_read_units(struct dw *dw)
 	return ret;
 }
 
-struct dw_unit *dw_unit_of(struct dw *dw, uint64_t off)
+struct dw_unit *dw_find_unit(struct dw *dw, uint64_t off)
 {
 	struct dw_unit *u;
 	size_t i;
@@ -210,7 +210,7 @@ struct dw_unit *dw_unit_of(struct dw *dw, uint64_t off)
 	return u && off < u->end && !u->error && u->rooted ? u : NULL;
 }
 
-struct dw_unit *dw_unit_at(struct dw *dw, uint64_t addr)
+struct dw_unit *dw_find_unit_at(struct dw *dw, uint64_t addr)
 {
 	uint32_t i = cover_find(&dw->cover, addr);
 

@@ -23,11 +23,11 @@
 static void mark_jump(struct flow *f, uint32_t pc, const struct arch_op *op)
 {
 	uint64_t to = op->target - f->r->img->text.start;
-	const struct cfi_row *row = rows_at(f->r, pc);
-	uint8_t *mark = &f->marks[flow_byte(f, to, NULL)], before = *mark;
+	const struct cfi_row *row = rows_find_state(f->r, pc);
+	uint8_t *mark = &f->marks[flow_find_byte(f, to, NULL)], before = *mark;
 	struct arch_state s;
 
-	if (!row || !flow_from_row(f->r->arch, row, &s) || flow_is_func_end(f, to))
+	if (!row || !flow_make_state(f->r->arch, row, &s) || flow_is_func_end(f, to))
 		return;
 	if (flow_is_entered(f->arch, &s)) {
 		if (op->next == ARCH_JUMP)
@@ -43,7 +43,7 @@ static void mark_target(struct flow *f, uint32_t pc, const struct arch_op *op)
 {
 	uint64_t base = f->r->img->text.start;
 
-	if (op->target < base || flow_byte(f, op->target - base, NULL) == UINT32_MAX)
+	if (op->target < base || flow_find_byte(f, op->target - base, NULL) == UINT32_MAX)
 		return;
 	if (op->next == ARCH_JUMP || op->next == ARCH_BRANCH)
 		mark_jump(f, pc, op);
@@ -82,7 +82,7 @@ static bool may_refer(const struct flow *f, const uint8_t *p, uint32_t len, uint
 	for (i = -(base + pc) & (f->arch->insn - 1); i < len; i += f->arch->insn) {
 		i += f->arch->find_reference(p + i, len - i, base + pc + i, base + low, high - low,
 					     &to);
-		if (i < len && flow_byte(f, to - base, NULL) != UINT32_MAX)
+		if (i < len && flow_find_byte(f, to - base, NULL) != UINT32_MAX)
 			return true;
 	}
 	return false;

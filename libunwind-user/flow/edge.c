@@ -37,7 +37,7 @@
 bool flow_is_padding(struct flow *f, uint64_t pc)
 {
 	const struct flow_gap *gap;
-	uint32_t byte = flow_byte(f, pc, &gap);
+	uint32_t byte = flow_find_byte(f, pc, &gap);
 
 	return byte != UINT32_MAX && f->r->arch->padding_length(f->code + byte, gap->end - pc);
 }
@@ -51,7 +51,7 @@ bool flow_is_func_end(struct flow *f, uint64_t pc)
 {
 	const struct flow_gap *gap;
 	uint64_t base = f->r->img->text.start, at = pc;
-	uint32_t byte = flow_byte(f, pc, &gap);
+	uint32_t byte = flow_find_byte(f, pc, &gap);
 	size_t n;
 
 	if (byte == UINT32_MAX || !f->r->arch->padding_length(f->code + byte, gap->end - pc))
@@ -67,7 +67,7 @@ bool flow_is_func_end(struct flow *f, uint64_t pc)
 bool flow_is_func_start(struct flow *f, uint64_t pc)
 {
 	const struct flow_gap *gap;
-	uint32_t byte = flow_byte(f, pc, &gap);
+	uint32_t byte = flow_find_byte(f, pc, &gap);
 	struct arch_op op;
 
 	f->arch->decode(f->decoder, f->code + byte, gap->end - pc, f->r->img->text.start + pc, &op);
@@ -90,7 +90,7 @@ static void find_jump(struct flow *f, const struct flow_gap *gap, uint32_t pc)
 			return;
 		to = op.target;
 	}
-	byte = flow_byte(f, to - base, NULL);
+	byte = flow_find_byte(f, to - base, NULL);
 	if (byte != UINT32_MAX)
 		f->marks[byte] |= FLOW_JUMPED_TO;
 }
@@ -110,7 +110,7 @@ void flow_find_jumps(struct flow *f)
 
 static bool is_jumped_to(const struct flow *f, uint64_t pc)
 {
-	uint32_t byte = flow_byte(f, pc, NULL);
+	uint32_t byte = flow_find_byte(f, pc, NULL);
 
 	return byte != UINT32_MAX && f->marks[byte] & FLOW_JUMPED_TO;
 }
@@ -128,7 +128,7 @@ static bool is_short_target(struct flow *f, uint64_t pc)
 	const struct flow_gap *gap;
 	struct arch_op op;
 
-	byte = flow_byte(f, pc, &gap);
+	byte = flow_find_byte(f, pc, &gap);
 	if (byte == UINT32_MAX || !f->arch->is_short_jump)
 		return false;
 	n = pc - gap->start < MAX_SHORT ? pc - gap->start : MAX_SHORT;
@@ -156,7 +156,7 @@ static bool leaves_padding(struct flow *f, uint64_t pc, uint64_t next)
 static bool follow_call(struct flow *f, uint64_t pc, struct flow_edge *edge)
 {
 	static const struct arch_op lose_fp = { .effect = ARCH_LOSE_FP };
-	uint32_t byte = flow_byte(f, pc, NULL);
+	uint32_t byte = flow_find_byte(f, pc, NULL);
 	const struct flow_func *callee;
 
 	edge->kind = FLOW_EDGE_DOUBTFUL;
@@ -164,7 +164,7 @@ static bool follow_call(struct flow *f, uint64_t pc, struct flow_edge *edge)
 		return true;
 	if (!f->node_of[byte])
 		return false;
-	callee = &f->func[flow_func_of(f, f->node[f->node_of[byte] - 1].func)];
+	callee = &f->func[flow_find_func(f, f->node[f->node_of[byte] - 1].func)];
 	if (callee->unbalanced && !edge->state.outermost)
 		edge->state = (struct arch_state){ .unknown = true };
 	else if (callee->loses_fp)
@@ -177,13 +177,13 @@ static bool follow_call(struct flow *f, uint64_t pc, struct flow_edge *edge)
 bool flow_is_own_address(struct flow *f, const struct flow_node *node)
 {
 	uint64_t next = node->pc + node->op.len;
-	uint32_t byte = flow_byte(f, next, NULL);
+	uint32_t byte = flow_find_byte(f, next, NULL);
 
 	return node->op.target - f->r->img->text.start == next &&
 	       (byte == UINT32_MAX || !(f->marks[byte] & FLOW_ENTRY));
 }
 
-unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flow_edge edge[2])
+unsigned int flow_find_edges(struct flow *f, const struct flow_node *node, struct flow_edge edge[2])
 {
 	uint64_t base = f->r->img->text.start;
 	const struct arch_op *op = &node->op;
@@ -232,13 +232,14 @@ unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flo
 	}
 }
 
-void flow_target(struct flow *f, const struct flow_node *node, uint32_t i, struct flow_edge *edge)
+void flow_find_target(struct flow *f, const struct flow_node *node, uint32_t i,
+		      struct flow_edge *edge)
 {
 	uint32_t pc = f->target[node->table + i];
 
 	*edge = (struct flow_edge){ .pc = pc, .state = node->state, .kind = FLOW_EDGE_JUMP };
 	flow_step(f->arch, &edge->state, &node->op);
-	if (node->doubtful_table || f->marks[flow_byte(f, pc, NULL)] & FLOW_DEFAULT ||
+	if (node->doubtful_table || f->marks[flow_find_byte(f, pc, NULL)] & FLOW_DEFAULT ||
 	    flow_is_padding(f, pc))
 		edge->kind = FLOW_EDGE_DOUBTFUL;
 }
@@ -253,7 +254,7 @@ static bool runs_to_table(struct flow *f, uint64_t pc)
 	struct arch_op op;
 	unsigned int i;
 
-	if (flow_byte(f, pc, &gap) == UINT32_MAX)
+	if (flow_find_byte(f, pc, &gap) == UINT32_MAX)
 		return false;
 	for (i = 0; i < ARCH_MAX_TRAIL && pc < gap->end; i++, pc += op.len) {
 		f->arch->decode(f->decoder, f->code + gap->at + (pc - gap->start), gap->end - pc,
@@ -280,7 +281,7 @@ void flow_mark_doubtful_edges(struct flow *f, struct flow_node *node)
 	if (!(node->op.flags & ARCH_IF_ABOVE) || !runs_to_table(f, next))
 		return;
 	node->doubtful_jump = true;
-	byte = flow_byte(f, to, NULL);
+	byte = flow_find_byte(f, to, NULL);
 	if (byte != UINT32_MAX)
 		f->marks[byte] |= FLOW_DEFAULT;
 }

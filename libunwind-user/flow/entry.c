@@ -36,7 +36,7 @@ static uint32_t pc_of(const struct flow *f, uint64_t addr, uint32_t *byte)
 	if (addr < f->r->img->text.start || pc < f->gap[0].start ||
 	    pc >= f->gap[f->nr_gaps - 1].end)
 		return UINT32_MAX;
-	*byte = flow_byte(f, pc, NULL);
+	*byte = flow_find_byte(f, pc, NULL);
 	return *byte == UINT32_MAX ? UINT32_MAX : pc;
 }
 

@@ -143,7 +143,7 @@ static int add_sigs(struct flow *f, const struct flow_gap *gap)
 	for (; i < f->r->nr_fdes; i++) {
 		f->r->stats->flow_bytes += f->r->fde[i].end - f->r->fde[i].start;
 		for (pc = f->r->fde[i].start; f->marks && pc < f->r->fde[i].end; pc++) {
-			byte = flow_byte(f, pc, NULL);
+			byte = flow_find_byte(f, pc, NULL);
 			if (byte != UINT32_MAX)
 				f->marks[byte] |= FLOW_SIG;
 		}
@@ -276,7 +276,7 @@ static void enter_after(struct flow *f, const struct rows_fde *fde)
 	if (!fde->nr_rows || fde->end - fde->start > IMAGE_MAX_CODE)
 		return;
 	row = &r->raw[fde->row + fde->nr_rows - 1];
-	if (!flow_from_row(r->arch, &r->state[row->state], &s))
+	if (!flow_make_state(r->arch, &r->state[row->state], &s))
 		return;
 	code = image_code(r->img, r->img->text.start + fde->start, fde->end - fde->start);
 	if (!code)
@@ -316,7 +316,7 @@ static void enter_process(struct flow *f)
 	if (!img->fixed && !img->has_interp &&
 	    (!img->text_section || img->entry == img->text_section))
 		return;
-	if (f->r->img->entry < f->r->img->text.start || flow_byte(f, pc, NULL) == UINT32_MAX)
+	if (f->r->img->entry < f->r->img->text.start || flow_find_byte(f, pc, NULL) == UINT32_MAX)
 		return;
 	flow_enter(f, pc, &flow_outermost, true);
 }
@@ -327,7 +327,7 @@ static void enter_process(struct flow *f)
 static bool is_inside(const struct flow *f, uint32_t pc)
 {
 	const struct flow_gap *gap;
-	uint32_t byte = flow_byte(f, pc, &gap), n, node;
+	uint32_t byte = flow_find_byte(f, pc, &gap), n, node;
 
 	for (n = 0; n <= MAX_INSN && n <= pc - gap->start; n++) {
 		node = f->node_of[byte - n];
@@ -349,7 +349,7 @@ static int walk_taken(struct flow *f)
 		func = flow_enter(f, f->taken[i], &f->arch->entered, false);
 		if (func != FLOW_NO_FUNC) {
 			f->func[func].taken = true;
-			f->func[func].named = f->marks[flow_byte(f, f->taken[i], NULL)] &
+			f->func[func].named = f->marks[flow_find_byte(f, f->taken[i], NULL)] &
 					      FLOW_NAMED;
 		}
 		ret = flow_walk(f);

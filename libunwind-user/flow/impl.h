@@ -51,11 +51,11 @@ bool flow_sp_differs(const struct arch_state *a, const struct arch_state *b);
 #define FLOW_RA		0x20	/* that the return address is in its register */
 
 /* Returns the claims of a state. */
-unsigned int flow_claims(const struct arch_flow *arch, const struct arch_state *s);
+unsigned int flow_get_claims(const struct arch_flow *arch, const struct arch_state *s);
 
 /* Returns the claims that both states make. */
-unsigned int flow_common_claims(const struct arch_flow *arch, const struct arch_state *a,
-				const struct arch_state *b);
+unsigned int flow_get_common_claims(const struct arch_flow *arch, const struct arch_state *a,
+				    const struct arch_state *b);
 
 /* Drop all claims of the state but @claims. */
 void flow_drop_other_claims(const struct arch_flow *arch, struct arch_state *s,
@@ -77,7 +77,7 @@ bool flow_make_row(const struct arch *arch, const struct arch_state *s, bool by_
 		   struct cfi_row *row);
 
 /* The state that a row says, for code that a row of .eh_frame leads to. */
-bool flow_from_row(const struct arch *arch, const struct cfi_row *row, struct arch_state *s);
+bool flow_make_state(const struct arch *arch, const struct cfi_row *row, struct arch_state *s);
 
 /* Does the row contradict the state? It does not if the two use different registers. */
 bool flow_contradicts(const struct arch *arch, const struct arch_state *s,
@@ -124,7 +124,7 @@ struct flow_node {
 	bool disproved;
 };
 
-/* Sure nodes that jumps connect. Functions that share code become one: see flow_func_of(). */
+/* Sure nodes that jumps connect. Functions that share code become one: see flow_find_func(). */
 struct flow_func {
 	uint32_t parent;
 	uint32_t calls, last_call;	/* flow_calls that depend on whether it returns */
@@ -184,7 +184,7 @@ struct flow {
 };
 
 /* The byte of the gaps at @pc (from text.start on), or UINT32_MAX. @gap may be NULL. */
-uint32_t flow_byte(const struct flow *f, uint64_t pc, const struct flow_gap **gap);
+uint32_t flow_find_byte(const struct flow *f, uint64_t pc, const struct flow_gap **gap);
 
 /*
  * Enter code at @pc, which is in a gap, with @state, as a function of its own. Returns the
@@ -202,7 +202,7 @@ void flow_mark_sure(struct flow *f, uint32_t node);
 int flow_walk(struct flow *f);
 
 /* The function that @func has become part of, or @func itself. */
-uint32_t flow_func_of(struct flow *f, uint32_t func);
+uint32_t flow_find_func(struct flow *f, uint32_t func);
 
 /* Is this a call with SP aligned as the ABI wants, where SP is not aligned at entry? */
 bool flow_calls_aligned(const struct flow *f, const struct flow_node *node);
@@ -231,11 +231,13 @@ struct flow_edge {
 };
 
 /*
- * Find where a node goes, except for the targets of an indirect jump. flow_target() gives target
- * number @i of an indirect jump.
+ * Find where a node goes, except for the targets of an indirect jump. flow_find_target() finds
+ * target number @i of an indirect jump.
  */
-unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flow_edge edge[2]);
-void flow_target(struct flow *f, const struct flow_node *node, uint32_t i, struct flow_edge *edge);
+unsigned int flow_find_edges(struct flow *f, const struct flow_node *node,
+			     struct flow_edge edge[2]);
+void flow_find_target(struct flow *f, const struct flow_node *node, uint32_t i,
+		      struct flow_edge *edge);
 
 /* Is this padding at @pc, after which another function may start? */
 bool flow_is_padding(struct flow *f, uint64_t pc);

@@ -24,7 +24,7 @@ static bool read_entry(struct flow *f, const struct arch_jump_table *t, uint32_t
 	/* both the file and this machine are little-endian */
 	if (t->size == 4)
 		addr = t->base + rel;
-	if (addr < base || flow_byte(f, addr - base, NULL) == UINT32_MAX)
+	if (addr < base || flow_find_byte(f, addr - base, NULL) == UINT32_MAX)
 		return false;
 	*pc = addr - base;
 	return true;
@@ -44,7 +44,7 @@ void flow_find_jump_table(struct flow *f, uint32_t node)
 		trail[nr++] = n;
 	for (i = 0; i < nr; i++) {
 		n = trail[nr - 1 - i];
-		code[i] = f->code + flow_byte(f, f->node[n].pc, NULL);
+		code[i] = f->code + flow_find_byte(f, f->node[n].pc, NULL);
 		len[i] = f->node[n].op.len;
 		addr[i] = f->r->img->text.start + f->node[n].pc;
 	}

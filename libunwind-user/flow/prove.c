@@ -99,7 +99,7 @@ static unsigned int source_of_fp(const struct arch_op *op)
 static unsigned int get_made_claims(const struct arch_flow *arch, const struct arch_state *s,
 				    unsigned int claims)
 {
-	return claims ? claims & flow_claims(arch, s) : 0;
+	return claims ? claims & flow_get_claims(arch, s) : 0;
 }
 
 /*
@@ -183,12 +183,12 @@ static bool contradicts_itself(struct flow *f, const struct flow_node *n)
 /* Which claims hold at @pc, outside of the gaps, for code that continues there with @s? */
 static unsigned int proved_outside(struct flow *f, uint64_t pc, const struct arch_state *s)
 {
-	const struct cfi_row *row = rows_at(f->r, pc);
+	const struct cfi_row *row = rows_find_state(f->r, pc);
 	struct arch_state known;
 
-	if (!row || !flow_from_row(f->r->arch, row, &known))
+	if (!row || !flow_make_state(f->r->arch, row, &known))
 		return 0;
-	return flow_common_claims(f->arch, s, &known);
+	return flow_get_common_claims(f->arch, s, &known);
 }
 
 /*
@@ -205,7 +205,7 @@ static bool may_prove_back(const struct flow *f, const struct flow_node *n,
 static void check_edge(struct flow *f, struct flow_node *n, const struct flow_edge *e)
 {
 	const struct flow_node *to;
-	uint32_t byte = flow_byte(f, e->pc, NULL);
+	uint32_t byte = flow_find_byte(f, e->pc, NULL);
 	unsigned int proved;
 
 	if (e->kind == FLOW_EDGE_DOUBTFUL && !may_prove_back(f, n, e))
@@ -235,7 +235,7 @@ static void check_edge(struct flow *f, struct flow_node *n, const struct flow_ed
 		proved = to->disproved ? 0 : to->proved;
 	}
 	if (proved)
-		proved &= flow_common_claims(f->arch, &e->state, &to->state);
+		proved &= flow_get_common_claims(f->arch, &e->state, &to->state);
 	n->proved |= infer_claims_before(f->arch, &n->state, &n->op, proved);
 }
 
@@ -265,11 +265,11 @@ static bool check_node(struct flow *f, struct flow_node *n)
 		n->disproved = true;
 	else
 		n->proved |= get_made_claims(f->arch, &n->state, proved_here(f, n));
-	nr = flow_edges(f, n, edge);
+	nr = flow_find_edges(f, n, edge);
 	for (i = 0; i < nr; i++)
 		check_edge(f, n, &edge[i]);
 	for (i = 0; i < n->nr_targets; i++) {
-		flow_target(f, n, i, &edge[0]);
+		flow_find_target(f, n, i, &edge[0]);
 		check_edge(f, n, &edge[0]);
 	}
 	return proved != n->proved || disproved != n->disproved;

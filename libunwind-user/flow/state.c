@@ -390,7 +390,7 @@ bool flow_make_row(const struct arch *arch, const struct arch_state *s, bool by_
 	return s->fp_saved || s->fp_is == ARCH_FP_CALLER;
 }
 
-bool flow_from_row(const struct arch *arch, const struct cfi_row *row, struct arch_state *s)
+bool flow_make_state(const struct arch *arch, const struct cfi_row *row, struct arch_state *s)
 {
 	*s = (struct arch_state){
 		.fp_is = ARCH_FP_OTHER, .mangled = row->flags & CFI_MANGLED,
@@ -457,7 +457,7 @@ bool flow_contradicts(const struct arch *arch, const struct arch_state *s,
 	return false;
 }
 
-unsigned int flow_claims(const struct arch_flow *arch, const struct arch_state *s)
+unsigned int flow_get_claims(const struct arch_flow *arch, const struct arch_state *s)
 {
 	if (s->unknown)
 		return 0;
@@ -470,10 +470,10 @@ unsigned int flow_claims(const struct arch_flow *arch, const struct arch_state *
 	       (s->ra_saved && arch->ra_in_reg ? FLOW_RA_SLOT : 0);
 }
 
-unsigned int flow_common_claims(const struct arch_flow *arch, const struct arch_state *a,
-				const struct arch_state *b)
+unsigned int flow_get_common_claims(const struct arch_flow *arch, const struct arch_state *a,
+				    const struct arch_state *b)
 {
-	unsigned int both = flow_claims(arch, a) & flow_claims(arch, b);
+	unsigned int both = flow_get_claims(arch, a) & flow_get_claims(arch, b);
 
 	if (a->outermost != b->outermost)
 		return 0;

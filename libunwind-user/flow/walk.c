@@ -33,7 +33,7 @@
 /* Instructions of a block that leads to another function's: see takes_other_frame() */
 #define MAX_AHEAD	8
 
-uint32_t flow_byte(const struct flow *f, uint64_t pc, const struct flow_gap **gap)
+uint32_t flow_find_byte(const struct flow *f, uint64_t pc, const struct flow_gap **gap)
 {
 	uint32_t i;
 
@@ -75,7 +75,7 @@ static void queue_node(struct flow *f, uint32_t node)
 
 /* ------------------------------- functions ------------------------------- */
 
-uint32_t flow_func_of(struct flow *f, uint32_t func)
+uint32_t flow_find_func(struct flow *f, uint32_t func)
 {
 	while (f->func[func].parent != func) {
 		f->func[func].parent = f->func[f->func[func].parent].parent;
@@ -86,7 +86,7 @@ uint32_t flow_func_of(struct flow *f, uint32_t func)
 
 static struct flow_func *func_of(struct flow *f, uint32_t node)
 {
-	return &f->func[flow_func_of(f, f->node[node].func)];
+	return &f->func[flow_find_func(f, f->node[node].func)];
 }
 
 static void queue_calls(struct flow *f, uint32_t call)
@@ -110,8 +110,8 @@ static void unite_funcs(struct flow *f, uint32_t a, uint32_t b)
 {
 	struct flow_func *to, *from;
 
-	a = flow_func_of(f, a);
-	b = flow_func_of(f, b);
+	a = flow_find_func(f, a);
+	b = flow_find_func(f, b);
 	if (a == b)
 		return;
 	to = &f->func[a];
@@ -141,7 +141,7 @@ static void unite_funcs(struct flow *f, uint32_t a, uint32_t b)
 /* Let the node be queued when something about this function changes. */
 static void add_call(struct flow *f, uint32_t node, uint32_t target)
 {
-	struct flow_func *func = &f->func[flow_func_of(f, target)];
+	struct flow_func *func = &f->func[flow_find_func(f, target)];
 
 	if (f->node[node].is_call)
 		return;
@@ -246,7 +246,7 @@ static uint32_t add_func(struct flow *f)
 uint32_t flow_enter(struct flow *f, uint32_t pc, const struct arch_state *state, bool sure)
 {
 	const struct flow_gap *gap;
-	uint32_t byte = flow_byte(f, pc, &gap), n, func;
+	uint32_t byte = flow_find_byte(f, pc, &gap), n, func;
 
 	f->marks[byte] |= FLOW_ENTRY;
 	n = f->node_of[byte] - 1;
@@ -266,7 +266,7 @@ uint32_t flow_enter(struct flow *f, uint32_t pc, const struct arch_state *state,
 
 bool flow_may_leave(struct flow *f, uint64_t pc, const struct arch_state *s)
 {
-	const struct cfi_row *row = rows_at(f->r, pc);
+	const struct cfi_row *row = rows_find_state(f->r, pc);
 
 	return row && !flow_contradicts(f->r->arch, s, row);
 }
@@ -293,7 +293,7 @@ static bool takes_other_frame(struct flow *f, const struct flow_node *node)
 		if (op->effect == ARCH_SP_IS_FP || op->effect == ARCH_LEAVE ||
 		    (op->flags & ARCH_LOADS_SP && op->by_fp))
 			return node->state.fp_is != ARCH_FP_FRAME && !node->state.outermost;
-		byte = flow_byte(f, node->pc + op->len, NULL);
+		byte = flow_find_byte(f, node->pc + op->len, NULL);
 		if (op->next != ARCH_FALLTHROUGH || byte == UINT32_MAX || !f->node_of[byte])
 			break;
 		node = &f->node[f->node_of[byte] - 1];
@@ -303,7 +303,7 @@ static bool takes_other_frame(struct flow *f, const struct flow_node *node)
 
 bool flow_is_usable(struct flow *f, const struct flow_node *node)
 {
-	const struct flow_func *func = &f->func[flow_func_of(f, node->func)];
+	const struct flow_func *func = &f->func[flow_find_func(f, node->func)];
 
 	if (node->op.next == ARCH_BAD || !node->sure || func->bad ||
 	    (!node->proved && takes_other_frame(f, node)))
@@ -358,7 +358,7 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 			queue_late(f, from);
 		return;
 	}
-	byte = flow_byte(f, e->pc, &gap);
+	byte = flow_find_byte(f, e->pc, &gap);
 	if (byte == UINT32_MAX) {
 		if (e->kind >= FLOW_EDGE_RETURN)
 			return;
@@ -438,14 +438,14 @@ static void walk_node(struct flow *f, uint32_t n, bool sure)
 	if (op.next == ARCH_JUMP_INDIRECT && !f->node[n].nr_targets)
 		set_fact(f, func_of(f, n), &func_of(f, n)->may_return);
 	if (op.next == ARCH_CALL && op.target >= base && !flow_is_own_address(f, &f->node[n]) &&
-	    flow_byte(f, op.target - base, NULL) != UINT32_MAX) {
+	    flow_find_byte(f, op.target - base, NULL) != UINT32_MAX) {
 		callee = flow_enter(f, op.target - base, &f->arch->entered,
 				    f->node[n].sure);
 		if (callee == FLOW_NO_FUNC)
 			return;
 		add_call(f, n, callee);
 	}
-	nr = flow_edges(f, &f->node[n], edge);
+	nr = flow_find_edges(f, &f->node[n], edge);
 	if (sure && nr && edge[0].state.unknown && !f->node[n].state.unknown)
 		func_of(f, n)->lost = true;
 	if (sure && flow_calls_aligned(f, &f->node[n]))
@@ -454,7 +454,7 @@ static void walk_node(struct flow *f, uint32_t n, bool sure)
 		walk_edge(f, n, &edge[i], sure);
 	f->steps += f->node[n].nr_targets;
 	for (i = 0; i < f->node[n].nr_targets; i++) {
-		flow_target(f, &f->node[n], i, &edge[0]);
+		flow_find_target(f, &f->node[n], i, &edge[0]);
 		walk_edge(f, n, &edge[0], sure);
 	}
 }

@@ -446,7 +446,7 @@ static bool skip_overlapping(struct row_check *c, uint32_t i, struct look *look)
 		look->reach = fde->end;
 		return !fde->nr_rows || fde->start >= fde->end;
 	}
-	if (look->last && rows_same_fde(c->r, &look->before, fde)) {
+	if (look->last && rows_is_same_fde(c->r, &look->before, fde)) {
 		fde->row = look->last->row;
 		fde->nr_rows = look->last->nr_rows;
 		return true;

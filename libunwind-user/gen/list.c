@@ -218,7 +218,7 @@ int gen_merge_rows(struct rows *r)
 	for (i = 0; i < r->nr_fdes && !ret; i++) {
 		fde = &r->fde[i];
 		r->stats->fde_bytes += fde->end - fde->start;
-		if (last && rows_same_fde(r, last, fde))
+		if (last && rows_is_same_fde(r, last, fde))
 			continue;
 		if (fde->start < reach) {
 			if (fde->end > reach)
@@ -230,7 +230,7 @@ int gen_merge_rows(struct rows *r)
 			last = NULL;
 			continue;
 		}
-		for (next = i + 1; next < r->nr_fdes && rows_same_fde(r, fde, &r->fde[next]); )
+		for (next = i + 1; next < r->nr_fdes && rows_is_same_fde(r, fde, &r->fde[next]); )
 			next++;
 		/* padding before disputed code is disputed, too */
 		if (!last || (next < r->nr_fdes && r->fde[next].start == fde->start))

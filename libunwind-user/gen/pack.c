@@ -263,8 +263,8 @@ static inline void offer_cut(struct cut *cut, uint32_t from, uint32_t cost)
 }
 
 /*
- * Blocks of more than WINDOWS pieces from @i on: block_of() for all of them. The packer spends most
- * of its time here. @j: the first piece that is not in the block yet.
+ * Blocks of more than WINDOWS pieces from @i on: make_block() for all of them. The packer spends
+ * most of its time here. @j: the first piece that is not in the block yet.
  */
 static void offer_long(struct packer *p, uint32_t i, uint32_t j, uint32_t max_pieces, bool flex)
 {
@@ -289,7 +289,7 @@ static void offer_long(struct packer *p, uint32_t i, uint32_t j, uint32_t max_pi
 		offer_cut(&cut[j + 1], i, cost);
 	}
 	for (; j < end; j++) {
-		struct block b = block_of(p, i, j + 1, true);
+		struct block b = make_block(p, i, j + 1, true);
 
 		if (b.nr_fres > MAX_FRES)
 			return;
@@ -318,7 +318,7 @@ static void find_cheapest(struct packer *p, uint32_t max_pieces)
 		flex = false;
 		for (j = i; j < piece[i].run_end && j - i < WINDOWS; j++) {
 			flex |= piece[j].flex;
-			b = block_of(p, i, j + 1, flex);
+			b = make_block(p, i, j + 1, flex);
 			if (j > i && b.nr_fres > MAX_FRES)
 				break;
 			nr = p->window_count[piece[i].window[j - i]].nr;

@@ -86,7 +86,7 @@ struct packer {
 };
 
 /* The pieces [i, j); @flex: one of them is flexible. */
-static inline struct block block_of(const struct packer *p, uint32_t i, uint32_t j, bool flex)
+static inline struct block make_block(const struct packer *p, uint32_t i, uint32_t j, bool flex)
 {
 	const struct piece *first = &p->piece[i];
 	const struct piece_sums *s = &p->sums[i], *t = &p->sums[j];

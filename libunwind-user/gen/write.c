@@ -94,7 +94,7 @@ static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_
 
 	for (i = piece; i < next; i++)
 		flex |= p->piece[i].flex;
-	b = block_of(p, piece, next, flex);
+	b = make_block(p, piece, next, flex);
 	if (reserve_block(p, b.bytes))
 		return -ENOMEM;
 	type = b.flex ? SFRAME_FDE_TYPE_FLEX : SFRAME_FDE_TYPE_DEFAULT;

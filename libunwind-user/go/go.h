@@ -41,7 +41,7 @@ struct go_table {
 	/*
 	 * The address of runtime.text, as the file counts addresses. 0: go_open() takes it from the
 	 * header. In a position-independent file a relocation sets that field, and since Go 1.26
-	 * nothing does: the caller finds it then, see go_text_field().
+	 * nothing does: the caller finds it then, see go_find_text_field().
 	 */
 	uint64_t text_start;
 
@@ -61,7 +61,7 @@ struct go_table {
 
 struct go_func {
 	uint64_t start, end;		/* addresses; @end is where the next function starts */
-	uint32_t name;			/* for go_name() */
+	uint32_t name;			/* for go_get_name() */
 	uint32_t pcsp, pcfile, pcln;	/* for go_pcs_start() */
 	uint32_t cu;			/* its part of the list of files */
 	uint32_t start_line;		/* Go 1.20 and later, else 0 */
@@ -81,7 +81,7 @@ bool go_may_open(const uint8_t *p);
 int go_open(struct go_table *t);
 
 /* The offset in the table of the 8 bytes that hold text_start, or 0 if the table has none. */
-size_t go_text_field(const struct go_table *t);
+size_t go_find_text_field(const struct go_table *t);
 
 /*
  * Function number @i, below t->nr_funcs, in the order of addresses. Returns 0, or -EINVAL if what
@@ -93,20 +93,20 @@ int go_get_func(const struct go_table *t, uint32_t i, struct go_func *f);
 int go_find(const struct go_table *t, uint64_t pc, struct go_func *f);
 
 /* A name, terminated, in the table; NULL if it is not there. */
-const char *go_name(const struct go_table *t, uint32_t name);
+const char *go_get_name(const struct go_table *t, uint32_t name);
 
 /*
  * text_start of a program whose entry is a Go function, which has a known name: a program without C
  * code. 0 if the table has no such function.
  */
-uint64_t go_text_by_entry(const struct go_table *t, uint64_t entry);
+uint64_t go_find_text_by_entry(const struct go_table *t, uint64_t entry);
 
 /*
  * The file and the line of @pc in @f. False if the table does not say, or if a function is inlined
  * there: file and line are those of the inlined function then, whose name is not in the table.
  */
-bool go_line(const struct go_table *t, const struct go_func *f, uint64_t pc, const char **file,
-	     uint32_t *line);
+bool go_find_line(const struct go_table *t, const struct go_func *f, uint64_t pc, const char **file,
+		  uint32_t *line);
 
 /* A value for each pc: @value holds for [start, end), addresses. */
 struct go_pcs {

@@ -109,11 +109,11 @@ int go_open(struct go_table *t)
 		return -EINVAL;
 	t->nr_funcs = nr;
 	if (!t->text_start && t->version != GO_116)
-		t->text_start = get64(t, go_text_field(t));
+		t->text_start = get64(t, go_find_text_field(t));
 	return 0;
 }
 
-size_t go_text_field(const struct go_table *t)
+size_t go_find_text_field(const struct go_table *t)
 {
 	return t->version == GO_116 ? 0 : HEADER + 2 * WORD;
 }
@@ -187,7 +187,7 @@ static const char *string_at(const struct go_table *t, uint64_t off)
 	return memchr(t->data + off, 0, max) ? (const char *)t->data + off : NULL;
 }
 
-const char *go_name(const struct go_table *t, uint32_t name)
+const char *go_get_name(const struct go_table *t, uint32_t name)
 {
 	return string_at(t, t->names + name);
 }
@@ -259,8 +259,8 @@ bool go_pcs_find(const struct go_table *t, const struct go_func *f, uint32_t off
 
 /* ---------------------------- files and lines ---------------------------- */
 
-bool go_line(const struct go_table *t, const struct go_func *f, uint64_t pc, const char **file,
-	     uint32_t *line)
+bool go_find_line(const struct go_table *t, const struct go_func *f, uint64_t pc, const char **file,
+		  uint32_t *line)
 {
 	int32_t value;
 	uint64_t at;
@@ -281,7 +281,7 @@ bool go_line(const struct go_table *t, const struct go_func *f, uint64_t pc, con
 }
 
 /* The names end in the name of the system: _rt0_amd64_linux, but also _rt0_amd64_linux_lib. */
-uint64_t go_text_by_entry(const struct go_table *t, uint64_t entry)
+uint64_t go_find_text_by_entry(const struct go_table *t, uint64_t entry)
 {
 	static const char start[] = "_rt0_", end[] = "_linux";
 	struct go_table from_0 = *t;
@@ -292,7 +292,7 @@ uint64_t go_text_by_entry(const struct go_table *t, uint64_t entry)
 
 	from_0.text_start = 0;
 	for (i = 0; i < t->nr_funcs && !go_get_func(&from_0, i, &f); i++) {
-		name = go_name(&from_0, f.name);
+		name = go_get_name(&from_0, f.name);
 		if (!name || strncmp(name, start, strlen(start)))
 			continue;
 		len = strlen(name);

@@ -210,10 +210,10 @@ static int open_table(struct go_rows *g)
 	if (go_open(&g->t) || !g->t.nr_funcs || g->t.big_endian != img->big_endian)
 		return 1;
 	if (!g->t.text_start && g->t.version != GO_116)
-		g->t.text_start = find_relocation(img, img->go.start + go_text_field(&g->t),
+		g->t.text_start = find_relocation(img, img->go.start + go_find_text_field(&g->t),
 						  g->r->arch->flow->relative);
 	if (!g->t.text_start && g->t.version != GO_116)
-		g->t.text_start = go_text_by_entry(&g->t, img->entry);
+		g->t.text_start = go_find_text_by_entry(&g->t, img->entry);
 	if (go_get_func(&g->t, 0, &first) || go_get_func(&g->t, g->t.nr_funcs - 1, &last))
 		return 1;
 	return !image_in_exec_segment(img, first.start, last.end);
@@ -513,7 +513,7 @@ static void classify_body(struct go_rows *g, struct go_body *b)
 
 static int add_func(struct go_rows *g, const struct go_func *f)
 {
-	struct go_body b = { .f = *f, .role = find_role(f, go_name(&g->t, f->name)) };
+	struct go_body b = { .f = *f, .role = find_role(f, go_get_name(&g->t, f->name)) };
 	uint64_t end;
 	int ret;
 
@@ -546,7 +546,7 @@ static bool has_flags(struct go_rows *g)
 	for (i = 0; i < g->t.nr_funcs; i++) {
 		if (go_get_func(&g->t, i, &f) || !f.flags)
 			continue;
-		name = go_name(&g->t, f.name);
+		name = go_get_name(&g->t, f.name);
 		if (name && !strcmp(name, "runtime.goexit"))
 			flags = f.flags & GO_TOPFRAME;
 		else if (name && !strcmp(name, "runtime.clone"))

@@ -361,7 +361,7 @@ int rows_add_plts(struct rows *r)
 	return nr_fdes == r->nr_fdes ? 0 : rows_sort(r);
 }
 
-const struct cfi_row *rows_at(const struct rows *r, uint64_t pc)
+const struct cfi_row *rows_find_state(const struct rows *r, uint64_t pc)
 {
 	const struct rows_fde *fde;
 	uint32_t i;
@@ -376,7 +376,7 @@ const struct cfi_row *rows_at(const struct rows *r, uint64_t pc)
 	return &r->state[r->raw[fde->row + i].state];
 }
 
-bool rows_same_fde(const struct rows *r, const struct rows_fde *a, const struct rows_fde *b)
+bool rows_is_same_fde(const struct rows *r, const struct rows_fde *a, const struct rows_fde *b)
 {
 	return a->start == b->start && a->end == b->end && a->nr_rows == b->nr_rows &&
 	       !memcmp(&r->raw[a->row], &r->raw[b->row], a->nr_rows * sizeof(*r->raw));

@@ -247,10 +247,10 @@ int rows_sort(struct rows *r);
 int rows_add_plts(struct rows *r);
 
 /* Do both FDEs say the same about the same code? */
-bool rows_same_fde(const struct rows *r, const struct rows_fde *a, const struct rows_fde *b);
+bool rows_is_same_fde(const struct rows *r, const struct rows_fde *a, const struct rows_fde *b);
 
 /* The state for a pc (counted from text.start), from .eh_frame or of a stub; NULL: no row. */
-const struct cfi_row *rows_at(const struct rows *r, uint64_t pc);
+const struct cfi_row *rows_find_state(const struct rows *r, uint64_t pc);
 
 /* Are the bytes [start, end) between two functions padding? They count from text.start. */
 bool rows_is_padding(struct rows *r, uint32_t start, uint32_t end);

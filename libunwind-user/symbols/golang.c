@@ -117,11 +117,11 @@ static bool open_table(Elf *elf, struct go_table *t)
 
 	if (!find_table(elf, t, &vaddr) || !gelf_getehdr(elf, &ehdr))
 		return false;
-	if (!t->text_start && go_text_field(t))
-		t->text_start = relocated(elf, ehdr.e_machine, vaddr + go_text_field(t));
-	if (!t->text_start && go_text_field(t))
-		t->text_start = go_text_by_entry(t, ehdr.e_entry);
-	return t->nr_funcs && (t->text_start || !go_text_field(t));
+	if (!t->text_start && go_find_text_field(t))
+		t->text_start = relocated(elf, ehdr.e_machine, vaddr + go_find_text_field(t));
+	if (!t->text_start && go_find_text_field(t))
+		t->text_start = go_find_text_by_entry(t, ehdr.e_entry);
+	return t->nr_funcs && (t->text_start || !go_find_text_field(t));
 }
 
 /* Copy the table, for lines. */
@@ -159,18 +159,19 @@ int golang_collect(struct symtab *tab, struct collect *c, Elf *elf, bool lines)
 			continue;
 		sym.st_value = f.start;
 		sym.st_size = f.end - f.start;
-		name = go_name(&t, f.name);
+		name = go_get_name(&t, f.name);
 		if (name && *name)
 			ret = symtab_add(c, &sym, name);
 	}
 	return ret || !lines ? ret : copy_table(tab, &t);
 }
 
-bool symtab_go_line(const struct symtab *tab, uint64_t addr, const char **file, uint32_t *line)
+bool symtab_find_go_line(const struct symtab *tab, uint64_t addr, const char **file, uint32_t *line)
 {
 	struct go_func f;
 
-	return tab->go && !go_find(tab->go, addr, &f) && go_line(tab->go, &f, addr, file, line);
+	return tab->go && !go_find(tab->go, addr, &f) &&
+	       go_find_line(tab->go, &f, addr, file, line);
 }
 
 void golang_free(struct symtab *tab)

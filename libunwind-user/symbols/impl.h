@@ -86,8 +86,9 @@ int symtab_add(struct collect *c, const GElf_Sym *s, const char *name);
 
 /* ---- golang.c ---- */
 
-/* The file and the line of @addr, from Go's own table: see go_line(). */
-bool symtab_go_line(const struct symtab *tab, uint64_t addr, const char **file, uint32_t *line);
+/* The file and the line of @addr, from Go's own table: see go_find_line(). */
+bool symtab_find_go_line(const struct symtab *tab, uint64_t addr, const char **file,
+			 uint32_t *line);
 
 /* Add the functions of a Go program without symbols, with @lines also its lines. 0 or -ENOMEM. */
 int golang_collect(struct symtab *tab, struct collect *c, Elf *elf, bool lines);

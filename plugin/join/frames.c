@@ -113,7 +113,8 @@ void frames_end_outside(struct maps *maps, struct jit *jit, struct uu_symbols *s
 	may_jit = jit && jit_knows(jit, tgid, ans->ts);
 	for (; i < nr; i++) {
 		i = maps_find_outside(maps, tgid, ans->addrs, i, nr);
-		if (i < nr && !(may_jit && jit_symbol(jit, syms, tgid, ans->addrs[i] - 1, &sym)))
+		if (i < nr &&
+		    !(may_jit && jit_find_symbol(jit, syms, tgid, ans->addrs[i] - 1, &sym)))
 			break;
 	}
 	if (i >= nr)
@@ -160,7 +161,7 @@ bool frames_find_symbol(struct uu_symbols *syms, const struct maps_file *file, u
 static void add_python(struct frames *f, struct text *t, const struct frame_key *k,
 		       const struct maps_file *file)
 {
-	uint32_t line = maps_python_line(k->offset);
+	uint32_t line = maps_get_python_line(k->offset);
 
 	if (f->opts.no_symbols)
 		text_addf(t, "0x%llx", (unsigned long long)k->addr);
@@ -185,7 +186,7 @@ static void add_frame(struct frames *f, struct text *t, const struct frame_key *
 
 	text_add(t, prefix);
 	if (k->jit && !f->opts.no_symbols &&
-	    jit_symbol(f->opts.jit, f->syms, k->jit, k->addr - !k->exact, &sym)) {
+	    jit_find_symbol(f->opts.jit, f->syms, k->jit, k->addr - !k->exact, &sym)) {
 		text_add_escaped(t, sym.name, strlen(sym.name));
 		if (!f->opts.no_offsets)
 			text_addf(t, "+0x%llx", (unsigned long long)(k->addr - sym.start));
@@ -355,7 +356,7 @@ static void print_stack(struct frames *f, const struct join_answer *ans)
 	uint64_t hash;
 	size_t pos;
 
-	epoch = maps_epoch(f->maps, tgid, ans->ts, &near);
+	epoch = maps_get_epoch(f->maps, tgid, ans->ts, &near);
 	hash = hash64(((uint64_t)ans->id << 32 | tgid) ^
 		      hash64((uint64_t)epoch << 32 | ans->flags));
 	for_each_hidx(&f->stack_idx, hash, pos, i) {

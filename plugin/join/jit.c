@@ -136,8 +136,8 @@ static void read_map(const struct jit *j, struct jit_map *m, struct uu_symbols *
 	free(text);
 }
 
-bool jit_symbol(struct jit *j, struct uu_symbols *syms, uint32_t tgid, uint64_t addr,
-		struct uu_symbol *sym)
+bool jit_find_symbol(struct jit *j, struct uu_symbols *syms, uint32_t tgid, uint64_t addr,
+		     struct uu_symbol *sym)
 {
 	struct jit_map *m = find_map(j, tgid);
 

@@ -35,8 +35,8 @@ bool jit_knows(const struct jit *j, uint32_t tgid, uint64_t ts);
  * The function that holds the byte at @addr. Call it only if jit_knows() and jit_may_hold() are
  * true, and always with the same @syms for one struct jit.
  */
-bool jit_symbol(struct jit *j, struct uu_symbols *syms, uint32_t tgid, uint64_t addr,
-		struct uu_symbol *sym);
+bool jit_find_symbol(struct jit *j, struct uu_symbols *syms, uint32_t tgid, uint64_t addr,
+		     struct uu_symbol *sym);
 /* May @file hold JIT code? True for NULL, memory in no file, and files in memory only. */
 bool jit_may_hold(const struct maps_file *file);
 

@@ -327,7 +327,7 @@ static uint64_t sub_or_zero(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-uint32_t maps_epoch(struct maps *m, uint32_t tgid, uint64_t ts, bool *near)
+uint32_t maps_get_epoch(struct maps *m, uint32_t tgid, uint64_t ts, bool *near)
 {
 	const struct proc *p = find_proc(m, tgid);
 	const struct sighting *s;

@@ -29,7 +29,7 @@
  *	[python] outer (/usr/bin/app)
  *
  * The file of this mapping is /usr/bin/app, and says that it is the function outer(). An offset in
- * it stands for a line: maps_python_line().
+ * it stands for a line: maps_get_python_line().
  *
  * Records of all buffer instances count. A stack without a process ID (the layout posted upstream)
  * is looked up by its thread ID.
@@ -69,12 +69,12 @@ struct maps_file {
 #define MAPS_PYTHON_END		0x0180000000080002ull
 
 /* The line at an offset in a function of Python; 0: not known. And the offset of the function */
-static inline uint32_t maps_python_line(uint64_t offset)
+static inline uint32_t maps_get_python_line(uint64_t offset)
 {
 	return offset / 2;
 }
 
-static inline uint64_t maps_python_offset(uint32_t line)
+static inline uint64_t maps_make_python_offset(uint32_t line)
 {
 	return 2 * (uint64_t)line;
 }
@@ -107,6 +107,6 @@ uint32_t maps_find_outside(struct maps *m, uint32_t tgid, const uint64_t *addrs,
  * Returns a number. Stacks of this process with the same number resolve alike, except those for
  * which this sets *@near: rule 3 applies to them.
  */
-uint32_t maps_epoch(struct maps *m, uint32_t tgid, uint64_t ts, bool *near);
+uint32_t maps_get_epoch(struct maps *m, uint32_t tgid, uint64_t ts, bool *near);
 
 #endif

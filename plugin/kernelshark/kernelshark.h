@@ -102,11 +102,11 @@ void shark_forget(struct shark_model *m, int sd);
 /*
  * All records were added: read the file for the join, once, and answer all requests. Costs nothing
  * if no record was added since the last call. 0, or a negative errno with a sentence in
- * shark_problem(); the answers up to there are valid all the same.
+ * shark_get_problem(); the answers up to there are valid all the same.
  */
 int shark_prepare(struct shark_model *m);
 /* One sentence about the last problem, or NULL. */
-const char *shark_problem(const struct shark_model *m);
+const char *shark_get_problem(const struct shark_model *m);
 
 /* Valid until a record is added or a stream is closed. NULL if there is no such index. */
 const struct shark_request *shark_request_at(const struct shark_model *m, uint32_t i);

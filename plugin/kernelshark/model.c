@@ -503,7 +503,7 @@ int shark_prepare(struct shark_model *m)
 	return ret;
 }
 
-const char *shark_problem(const struct shark_model *m)
+const char *shark_get_problem(const struct shark_model *m)
 {
 	return m->problem;
 }

@@ -26,7 +26,7 @@ EXPORT void *KSHARK_MENU_PLUGIN_INITIALIZER(void *window);
 
 struct shark_stream {
 	int sd;
-	bool problem_shown;		/* shark_problem() was printed */
+	bool problem_shown;		/* shark_get_problem() was printed */
 	struct decode dec;
 	struct shark_model *model;
 };
@@ -51,9 +51,9 @@ struct shark_model *shark_of_stream(int sd)
 	if (!s)
 		return NULL;
 	shark_prepare(s->model);
-	if (shark_problem(s->model) && !s->problem_shown) {
+	if (shark_get_problem(s->model) && !s->problem_shown) {
 		s->problem_shown = true;
-		fprintf(stderr, "plugin-ustack: %s\n", shark_problem(s->model));
+		fprintf(stderr, "plugin-ustack: %s\n", shark_get_problem(s->model));
 	}
 	return s->model;
 }

@@ -66,7 +66,7 @@ void *memcpy(void *dst, const void *src, unsigned long n)
 	return dst;
 }
 
-static unsigned int length(const char *s)
+static unsigned int get_length(const char *s)
 {
 	unsigned int n = 0;
 
@@ -75,7 +75,7 @@ static unsigned int length(const char *s)
 	return n;
 }
 
-static unsigned int number(const char **s)
+static unsigned int parse_number(const char **s)
 {
 	unsigned int n = 0;
 
@@ -84,7 +84,7 @@ static unsigned int number(const char **s)
 	return n;
 }
 
-static int same_word(const char *word, const char *list)
+static int starts_with_word(const char *word, const char *list)
 {
 	while (*word && *word == *list)
 		word++, list++;
@@ -94,7 +94,7 @@ static int same_word(const char *word, const char *list)
 static PATH void die(struct task *t, const char *what, int code)
 {
 	ENTER(t);
-	SYS3(t, __NR_write, 2, what, length(what));
+	SYS3(t, __NR_write, 2, what, get_length(what));
 	SYS(t, CP_EXIT, __NR_exit_group, code, 0, 0, 0);
 	__builtin_trap();
 }
@@ -140,7 +140,7 @@ static PATH void deep(struct task *t, const char *depths)
 
 	ENTER(t);
 	while (*depths) {
-		depth = number(&depths);
+		depth = parse_number(&depths);
 		if (depth > 900)
 			die(t, "callpath: a depth in -d is more than 900\n", 2);
 		cp_path(t, depth, op_plain);
@@ -154,14 +154,14 @@ static PATH void deep(struct task *t, const char *depths)
 	LEAVE(t);
 }
 
-static int choose(const char *list)
+static int choose_ops(const char *list)
 {
 	unsigned int i, found;
 
 	while (*list) {
-		found = same_word("all", list) ? (1u << NR_OPS) - 1 : 0;
+		found = starts_with_word("all", list) ? (1u << NR_OPS) - 1 : 0;
 		for (i = 0; i < NR_OPS; i++)
-			found |= same_word(ops[i].name, list) ? 1u << i : 0;
+			found |= starts_with_word(ops[i].name, list) ? 1u << i : 0;
 		if (!found)
 			return 0;
 		chosen |= found;
@@ -198,17 +198,17 @@ PATH void cp_main(struct task *t, long *stack)
 			cp_out = arg;
 			break;
 		case 't':
-			threads = number(&arg);
+			threads = parse_number(&arg);
 			break;
 		case 'n':
-			steps = number(&arg);
+			steps = parse_number(&arg);
 			break;
 		case 'c':
-			cp_cpus = number(&arg);
+			cp_cpus = parse_number(&arg);
 			migrate = 1;
 			break;
 		case 's':
-			seed = number(&arg);
+			seed = parse_number(&arg);
 			break;
 		case 'd':
 			depths = arg;
@@ -220,10 +220,10 @@ PATH void cp_main(struct task *t, long *stack)
 			cp_exec_path = arg;
 			break;
 		case 'q':
-			cp_set_base(number(&arg));
+			cp_set_base(parse_number(&arg));
 			break;
 		case 'z':
-			size = number(&arg);
+			size = parse_number(&arg);
 			break;
 		default:
 			die(t, usage, 2);
@@ -239,9 +239,9 @@ PATH void cp_main(struct task *t, long *stack)
 	if (cp_open(t, cp_out, cp_size, !append))
 		die(t, "callpath: cannot create or map the record file named by -o; give a path "
 		       "on a file system with room for it, or less room with -z\n", 2);
-	if (same_word("leaf", what))
+	if (starts_with_word("leaf", what))
 		leaf(t);
-	if (!choose(what))
+	if (!choose_ops(what))
 		die(t, usage, 2);
 	cp_signals_init(t);
 	deep(t, depths);

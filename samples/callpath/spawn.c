@@ -165,7 +165,7 @@ PATH void op_kill(struct task *t)
 	LEAVE(t);
 }
 
-static char *decimal(char *end, unsigned int n)
+static char *write_decimal(char *end, unsigned int n)
 {
 	*--end = 0;
 	do {
@@ -183,8 +183,8 @@ static PATH void exec_now(struct task *t)
 	char base[16], size[16];
 	const char *argv[] = {
 		cp_exec_path, "-a", "-o", cp_out, "-x", "leaf",
-		"-q", decimal(base + sizeof(base), cp_reserve_base()),
-		"-z", decimal(size + sizeof(size), cp_size >> 20), (void *)0
+		"-q", write_decimal(base + sizeof(base), cp_reserve_base()),
+		"-z", write_decimal(size + sizeof(size), cp_size >> 20), (void *)0
 	};
 
 	ENTER(t);

@@ -57,11 +57,11 @@ static void ask(struct dw *dw, struct dw_unit *u, uint64_t addr)
 	const struct dw_row *r;
 	uint32_t f;
 
-	r = dw_read_lines(dw, u) ? NULL : dw_row_at(&u->lines, addr);
+	r = dw_read_lines(dw, u) ? NULL : dw_find_row(&u->lines, addr);
 	if (r) {
 		if (r->addr > addr)
 			abort();
-		look(dw_path(dw, u, r->file));
+		look(dw_get_path(dw, u, r->file));
 	}
 	f = dw_read_funcs(dw, u) ? COVER_NONE : cover_find(&u->cover, addr);
 	if (f == COVER_NONE)
@@ -70,7 +70,7 @@ static void ask(struct dw *dw, struct dw_unit *u, uint64_t addr)
 		abort();
 	while (f != DW_NO_FUNC) {
 		look(dw_get_name(dw, u->funcs[f].named));
-		look(dw_path(dw, u, u->funcs[f].call_file));
+		look(dw_get_path(dw, u, u->funcs[f].call_file));
 		if (u->funcs[f].parent != DW_NO_FUNC && u->funcs[f].parent >= f)
 			abort();
 		f = u->funcs[f].parent;
@@ -130,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				ask(dw, u, u->lines.rows[k].addr);
 		}
 		for (k = 0x1000; k < 0x1800; k += 16) {
-			u = dw_unit_at(dw, k);
+			u = dw_find_unit_at(dw, k);
 			if (u)
 				ask(dw, u, k);
 		}

@@ -363,8 +363,8 @@ static void without_its_file_nothing_is_guessed(void **state)
 	m = shark_of_stream(0);
 	counts(m, 0, 0, 0, 0);
 	assert_null(shark_request_at(m, 0));
-	assert_non_null(strstr(shark_problem(m), copy));
-	assert_non_null(strstr(shark_problem(m), "check that the file still exists"));
+	assert_non_null(strstr(shark_get_problem(m), copy));
+	assert_non_null(strstr(shark_get_problem(m), "check that the file still exists"));
 }
 
 /* The whole of waits.src in @bins bins. */

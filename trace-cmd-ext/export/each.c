@@ -83,7 +83,7 @@ static bool add_user(struct export *e, uint32_t frame)
 	return add_entry(e, frame);
 }
 
-const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack, uint32_t *nr)
+const uint32_t *export_get_stack(struct export *e, uint32_t kstack, uint32_t ustack, uint32_t *nr)
 {
 	struct paths_notes notes = { .nr = 0 };
 	const uint32_t *frames;
@@ -158,14 +158,14 @@ void export_free(struct export *e)
 	vec_free(&e->code);
 }
 
-uint32_t export_pid(struct export *e, uint32_t tid)
+uint32_t export_get_pid(struct export *e, uint32_t tid)
 {
 	uint32_t tgid = model_get_tgid(e->m, tid);
 
 	return tgid ? tgid : tid;
 }
 
-uint64_t export_since(struct export *e, uint64_t ts)
+uint64_t export_get_time(struct export *e, uint64_t ts)
 {
 	uint64_t first = model_get_info(e->m)->first_ts;
 

@@ -59,14 +59,14 @@ struct export_entry {
 };
 
 /* The entries of a stack, or NULL if there is not enough memory. Valid until the next call. */
-const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack, uint32_t *nr);
+const uint32_t *export_get_stack(struct export *e, uint32_t kstack, uint32_t ustack, uint32_t *nr);
 void export_get_entry(struct export *e, uint32_t entry, struct export_entry *ent);
-/* Free the memory of export_stack(), but not the model. */
+/* Free the memory of export_get_stack(), but not the model. */
 void export_free(struct export *e);
 /* The process of a thread; the thread itself if the process is not known. */
-uint32_t export_pid(struct export *e, uint32_t tid);
+uint32_t export_get_pid(struct export *e, uint32_t tid);
 /* Time since the first record of the file, in nanoseconds or the unit of the clock. */
-uint64_t export_since(struct export *e, uint64_t ts);
+uint64_t export_get_time(struct export *e, uint64_t ts);
 /*
  * Open the file once more, with another filter. Prints no errors again; the first open printed
  * them. NULL on failure.

@@ -110,7 +110,7 @@ static int make_tables(struct firefox *f, const struct firefox_sample *s, size_t
 	hidx_clear(&f->node_idx);
 	hidx_clear(&f->frame_idx);
 	for (i = 0; i < nr; i++) {
-		v = export_stack(f->e, s[i].kstack, s[i].ustack, &n);
+		v = export_get_stack(f->e, s[i].kstack, s[i].ustack, &n);
 		stack = vec_add(&f->stacks);
 		if (!v || !stack)
 			return -ENOMEM;
@@ -127,7 +127,7 @@ static int make_tables(struct firefox *f, const struct firefox_sample *s, size_t
 
 /* ---- JSON ---- */
 
-void firefox_ms(struct jsonw *j, const char *key, uint64_t ns)
+void firefox_put_ms(struct jsonw *j, const char *key, uint64_t ns)
 {
 	char buf[32];
 
@@ -136,7 +136,7 @@ void firefox_ms(struct jsonw *j, const char *key, uint64_t ns)
 	jsonw_value(j, key, buf);
 }
 
-void firefox_index(struct jsonw *j, uint32_t index)
+void firefox_put_index(struct jsonw *j, uint32_t index)
 {
 	if (index == UINT32_MAX)
 		jsonw_null(j, NULL);
@@ -144,7 +144,7 @@ void firefox_index(struct jsonw *j, uint32_t index)
 		jsonw_number(j, NULL, index);
 }
 
-void firefox_name(struct firefox *f, const struct export_entry *ent)
+void firefox_set_name(struct firefox *f, const struct export_entry *ent)
 {
 	text_clear(&f->t);
 	if (ent->name)
@@ -154,7 +154,7 @@ void firefox_name(struct firefox *f, const struct export_entry *ent)
 			  ent->frame->addr);
 }
 
-const char *firefox_file(const struct export_entry *ent)
+const char *firefox_get_file(const struct export_entry *ent)
 {
 	if (!ent->frame)
 		return NULL;
@@ -162,7 +162,7 @@ const char *firefox_file(const struct export_entry *ent)
 	       ent->frame->file ? text_base_name(ent->frame->file->path) : NULL;
 }
 
-int firefox_category(const struct export_entry *ent)
+int firefox_get_category(const struct export_entry *ent)
 {
 	if (!ent->frame)
 		return CATEGORY_NOTE;
@@ -175,7 +175,7 @@ static void put_location(struct firefox *f, uint32_t entry)
 	const char *file;
 
 	export_get_entry(f->e, entry, &ent);
-	firefox_name(f, &ent);
+	firefox_set_name(f, &ent);
 	file = firefox_file(&ent);
 	if (file) {
 		text_add(&f->t, " (in ");
@@ -207,8 +207,8 @@ static void put_samples(struct firefox *f, const struct firefox_sample *s, size_
 	start_table(j, "samples", "{\"stack\":0,\"time\":1,\"eventDelay\":2}");
 	for (i = 0; i < nr; i++) {
 		jsonw_array(j, NULL);
-		firefox_index(j, f->stacks.v[i]);
-		firefox_ms(j, NULL, export_since(f->e, s[i].ts));
+		firefox_put_index(j, f->stacks.v[i]);
+		firefox_put_ms(j, NULL, export_get_time(f->e, s[i].ts));
 		jsonw_number(j, NULL, 0);
 		jsonw_end(j);
 	}
@@ -233,7 +233,7 @@ static void put_tables(struct firefox *f)
 		jsonw_null(j, NULL);
 		jsonw_null(j, NULL);
 		jsonw_null(j, NULL);
-		jsonw_number(j, NULL, firefox_category(&ent));
+		jsonw_number(j, NULL, firefox_get_category(&ent));
 		jsonw_number(j, NULL, 0);
 		jsonw_end(j);
 	}
@@ -241,7 +241,7 @@ static void put_tables(struct firefox *f)
 	start_table(j, "stackTable", "{\"prefix\":0,\"frame\":1}");
 	for (i = 0; i < f->nodes.nr; i++) {
 		jsonw_array(j, NULL);
-		firefox_index(j, f->nodes.v[i].prefix);
+		firefox_put_index(j, f->nodes.v[i].prefix);
 		jsonw_number(j, NULL, f->nodes.v[i].frame);
 		jsonw_end(j);
 	}
@@ -268,7 +268,7 @@ static const char *state_name(uint64_t state)
 	}
 }
 
-void firefox_wait_data(struct jsonw *j, const struct firefox_wait *w)
+void firefox_put_wait(struct jsonw *j, const struct firefox_wait *w)
 {
 	jsonw_object(j, NULL);
 	jsonw_string(j, "type", "OffCpu");
@@ -286,11 +286,11 @@ static void put_markers(struct firefox *f, const struct firefox_wait *w, size_t 
 	for (i = 0; i < nr; i++) {
 		jsonw_array(j, NULL);
 		jsonw_number(j, NULL, f->frames.nr);
-		firefox_ms(j, NULL, export_since(f->e, w[i].from));
-		firefox_ms(j, NULL, export_since(f->e, w[i].from + w[i].ns));
+		firefox_put_ms(j, NULL, export_get_time(f->e, w[i].from));
+		firefox_put_ms(j, NULL, export_get_time(f->e, w[i].from + w[i].ns));
 		jsonw_number(j, NULL, 1);	/* an interval */
 		jsonw_number(j, NULL, CATEGORY_WAIT);
-		firefox_wait_data(j, &w[i]);
+		firefox_put_wait(j, &w[i]);
 		jsonw_end(j);
 	}
 	end_table(j);
@@ -298,7 +298,7 @@ static void put_markers(struct firefox *f, const struct firefox_wait *w, size_t 
 
 static void put_thread(struct firefox *f, const struct firefox_thread *t)
 {
-	uint32_t pid = export_pid(f->e, t->tid);
+	uint32_t pid = export_get_pid(f->e, t->tid);
 	struct jsonw *j = &f->json;
 
 	jsonw_object(j, NULL);
@@ -390,7 +390,7 @@ static int put_threads(struct firefox *f, struct firefox_lines *l)
 		if (ret)
 			return ret;
 		if (l)
-			ret = firefox_lines_thread(l, f, &t);
+			ret = firefox_lines_put_thread(l, f, &t);
 		else
 			put_thread(f, &t);
 		if (ret)
@@ -436,7 +436,7 @@ static int put_profile(struct firefox *f)
 	ret = put_threads(f, l);
 	jsonw_end(&f->json);
 	if (l)
-		firefox_lines_end(l, &f->json);
+		firefox_lines_put_libs(l, &f->json);
 	jsonw_end(&f->json);
 	fputc('\n', f->e->out);
 	firefox_lines_free(l);

@@ -38,7 +38,7 @@ struct firefox {
 	/* of one thread */
 	VEC(struct firefox_node) nodes;
 	struct hidx node_idx;
-	VEC(uint32_t) frames;		/* entries of export_stack() */
+	VEC(uint32_t) frames;		/* entries of export_get_stack() */
 	struct hidx frame_idx;
 	VEC(uint32_t) stacks;		/* node by sample of the thread; UINT32_MAX: none */
 	struct text t;
@@ -54,16 +54,16 @@ struct firefox_thread {
 };
 
 /* Milliseconds, exact to the nanosecond. */
-void firefox_ms(struct jsonw *j, const char *key, uint64_t ns);
+void firefox_put_ms(struct jsonw *j, const char *key, uint64_t ns);
 /* UINT32_MAX: null */
-void firefox_index(struct jsonw *j, uint32_t index);
-int firefox_category(const struct export_entry *ent);
+void firefox_put_index(struct jsonw *j, uint32_t index);
+int firefox_get_category(const struct export_entry *ent);
 /* Set f->t to the name of an entry; to its address if the name is not known. */
-void firefox_name(struct firefox *f, const struct export_entry *ent);
+void firefox_set_name(struct firefox *f, const struct export_entry *ent);
 /* The name of the file of an entry; NULL for an entry without file, and for a note. */
-const char *firefox_file(const struct export_entry *ent);
+const char *firefox_get_file(const struct export_entry *ent);
 /* The data of a wait's marker. */
-void firefox_wait_data(struct jsonw *j, const struct firefox_wait *w);
+void firefox_put_wait(struct jsonw *j, const struct firefox_wait *w);
 
 /* ---- the processed format ---- */
 
@@ -75,9 +75,9 @@ struct firefox_lines;
 struct firefox_lines *firefox_lines_new(void);
 void firefox_lines_free(struct firefox_lines *l);
 /* Write a thread; 0 or -ENOMEM. */
-int firefox_lines_thread(struct firefox_lines *l, struct firefox *f,
-			 const struct firefox_thread *t);
+int firefox_lines_put_thread(struct firefox_lines *l, struct firefox *f,
+			     const struct firefox_thread *t);
 /* Write the libs, to which all threads refer. */
-void firefox_lines_end(struct firefox_lines *l, struct jsonw *j);
+void firefox_lines_put_libs(struct firefox_lines *l, struct jsonw *j);
 
 #endif

@@ -150,9 +150,9 @@ static void add_frame(struct firefox_lines *l, struct firefox *f, uint32_t entry
 	export_get_entry(f->e, entry, &ent);
 	if (ent.depth && !ent.name)
 		ent.name = "[unknown]";
-	firefox_name(f, &ent);
+	firefox_set_name(f, &ent);
 	name = add_string(l, f->t.v, f->t.nr);
-	file = firefox_file(&ent);
+	file = firefox_get_file(&ent);
 	if (file)
 		resource = add_row(l, &l->resources, add_string(l, file, strlen(file)),
 				   ent.frame->file ? add_lib(l, ent.frame->file) : NONE, 0);
@@ -160,7 +160,7 @@ static void add_frame(struct firefox_lines *l, struct firefox *f, uint32_t entry
 				   add_string(l, ent.source, strlen(ent.source)) : NONE);
 	r->v[FRAME_ADDRESS] = ent.frame && ent.frame->file ? (int64_t)ent.lookup : -1;
 	r->v[FRAME_DEPTH] = ent.depth;
-	r->v[FRAME_CATEGORY] = firefox_category(&ent);
+	r->v[FRAME_CATEGORY] = firefox_get_category(&ent);
 	r->v[FRAME_SYMBOL] = ent.frame ? add_symbol(l, ent.frame) : NONE;
 	r->v[FRAME_LINE] = ent.line ? ent.line : NONE;
 }
@@ -205,11 +205,11 @@ static void put_samples(struct firefox *f, const struct firefox_thread *t)
 	jsonw_object(j, "samples");
 	jsonw_array(j, "stack");
 	for (i = 0; i < t->nr; i++)
-		firefox_index(j, f->stacks.v[i]);
+		firefox_put_index(j, f->stacks.v[i]);
 	jsonw_end(j);
 	jsonw_array(j, "time");
 	for (i = 0; i < t->nr; i++)
-		firefox_ms(j, NULL, export_since(f->e, t->samples[i].ts));
+		firefox_put_ms(j, NULL, export_get_time(f->e, t->samples[i].ts));
 	jsonw_end(j);
 	jsonw_null(j, "weight");
 	jsonw_string(j, "weightType", "samples");
@@ -225,15 +225,15 @@ static void put_markers(struct firefox *f, const struct firefox_thread *t, int64
 	jsonw_object(j, "markers");
 	jsonw_array(j, "startTime");
 	for (i = 0; i < t->nr_waits; i++)
-		firefox_ms(j, NULL, export_since(f->e, t->waits[i].from));
+		firefox_put_ms(j, NULL, export_get_time(f->e, t->waits[i].from));
 	jsonw_end(j);
 	jsonw_array(j, "endTime");
 	for (i = 0; i < t->nr_waits; i++)
-		firefox_ms(j, NULL, export_since(f->e, t->waits[i].from + t->waits[i].ns));
+		firefox_put_ms(j, NULL, export_get_time(f->e, t->waits[i].from + t->waits[i].ns));
 	jsonw_end(j);
 	jsonw_array(j, "data");
 	for (i = 0; i < t->nr_waits; i++)
-		firefox_wait_data(j, &t->waits[i]);
+		firefox_put_wait(j, &t->waits[i]);
 	jsonw_end(j);
 	put_equal(j, "phase", "1", t->nr_waits);	/* an interval */
 	snprintf(num, sizeof(num), "%d", CATEGORY_WAIT);
@@ -251,7 +251,7 @@ static void put_stacks(struct firefox *f)
 	jsonw_object(j, "stackTable");
 	jsonw_array(j, "prefix");
 	for (i = 0; i < f->nodes.nr; i++)
-		firefox_index(j, f->nodes.v[i].prefix);
+		firefox_put_index(j, f->nodes.v[i].prefix);
 	jsonw_end(j);
 	jsonw_array(j, "frame");
 	for (i = 0; i < f->nodes.nr; i++)
@@ -313,9 +313,10 @@ static void put_tables(struct firefox_lines *l, struct jsonw *j)
 	jsonw_end(j);
 }
 
-int firefox_lines_thread(struct firefox_lines *l, struct firefox *f, const struct firefox_thread *t)
+int firefox_lines_put_thread(struct firefox_lines *l, struct firefox *f,
+			     const struct firefox_thread *t)
 {
-	uint32_t pid = export_pid(f->e, t->tid);
+	uint32_t pid = export_get_pid(f->e, t->tid);
 	struct jsonw *j = &f->json;
 	int64_t off_cpu;
 	char buf[16];
@@ -352,7 +353,7 @@ int firefox_lines_thread(struct firefox_lines *l, struct firefox *f, const struc
 	return 0;
 }
 
-void firefox_lines_end(struct firefox_lines *l, struct jsonw *j)
+void firefox_lines_put_libs(struct firefox_lines *l, struct jsonw *j)
 {
 	const struct maps_file *file;
 	const char *base;

@@ -67,14 +67,14 @@ static int add_event(void *data, const struct model_event *ev)
 	const uint32_t *v;
 	uint32_t nr, i;
 
-	v = export_stack(p->e, ev->kstack, ev->ustack, &nr);
+	v = export_get_stack(p->e, ev->kstack, ev->ustack, &nr);
 	if (!v)
 		return -ENOMEM;
 	type = model_get_type(p->e->m, ev->type);
 	add_name(&p->t, model_get_comm(p->e->m, ev->tid));
 	/* stackcollapse-perf.pl expects two characters at least */
 	text_addf(&p->t, "%s %u/%u [%03u] %" PRIu64 ".%09u: 1 ",
-		  model_get_comm(p->e->m, ev->tid)[1] ? "" : " ", export_pid(p->e, ev->tid),
+		  model_get_comm(p->e->m, ev->tid)[1] ? "" : " ", export_get_pid(p->e, ev->tid),
 		  ev->tid, ev->cpu, ev->ts / 1000000000, (unsigned int)(ev->ts % 1000000000));
 	add_name(&p->t, type->system);
 	text_add(&p->t, ":");

@@ -208,7 +208,7 @@ static int intern_stack(struct perfetto *p, uint32_t kstack, uint32_t ustack, ui
 			return 0;
 		}
 	}
-	v = export_stack(p->e, kstack, ustack, &nr);
+	v = export_get_stack(p->e, kstack, ustack, &nr);
 	if (!v)
 		return -ENOMEM;
 	*iid = 0;
@@ -252,7 +252,7 @@ static void name_thread(struct perfetto *p, uint32_t tid)
 	*t = tid;
 	if (!tid)
 		return;
-	pid = export_pid(p->e, tid);
+	pid = export_get_pid(p->e, tid);
 	if (pid == tid) {
 		proto_number(&p->sub, PROCESS_PID, pid);
 		proto_number(&p->sub, PROCESS_PPID, 0);
@@ -285,7 +285,7 @@ static int put_sample(struct perfetto *p, const struct model_event *ev)
 	if (p->data.nr)
 		proto_message(&p->packet, PACKET_INTERNED_DATA, &p->data);
 	proto_number(&p->msg, SAMPLE_CPU, ev->cpu);
-	proto_number(&p->msg, SAMPLE_PID, export_pid(p->e, ev->tid));
+	proto_number(&p->msg, SAMPLE_PID, export_get_pid(p->e, ev->tid));
 	proto_number(&p->msg, SAMPLE_TID, ev->tid);
 	proto_number(&p->msg, SAMPLE_CALLSTACK, iid);
 	proto_number(&p->msg, SAMPLE_CPU_MODE, ev->kstack != MODEL_NONE ? 1 : 2);

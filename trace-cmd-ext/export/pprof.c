@@ -228,7 +228,7 @@ static int put_sample(struct pprof *p, struct export *e, uint32_t tid, const cha
 	const uint32_t *v;
 	uint32_t n, i;
 
-	v = export_stack(e, kstack, ustack, &n);
+	v = export_get_stack(e, kstack, ustack, &n);
 	if (!v)
 		return -ENOMEM;
 	p->ids.nr = 0;
@@ -245,7 +245,7 @@ static int put_sample(struct pprof *p, struct export *e, uint32_t tid, const cha
 	proto_packed(&msg, SAMPLE_VALUE, values, 2);
 	add_label(p, &msg, "thread", model_get_comm(e->m, tid), 0);
 	add_label(p, &msg, "tid", NULL, tid);
-	add_label(p, &msg, "pid", NULL, export_pid(e, tid));
+	add_label(p, &msg, "pid", NULL, export_get_pid(e, tid));
 	add_label(p, &msg, "event", event, 0);
 	proto_message(&p->body, PROFILE_SAMPLE, &msg);
 	vec_free(&msg);

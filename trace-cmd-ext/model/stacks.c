@@ -102,7 +102,7 @@ static uint32_t intern_ustack(struct model *m, const struct join_answer *ans, ui
 
 	key.tid = ans->tgid ? 0 : ans->tid;
 	key.jit = jit_knows(m->jit, tgid, ans->ts);
-	key.epoch = maps_epoch(m->maps, tgid, ans->ts, &near);
+	key.epoch = maps_get_epoch(m->maps, tgid, ans->ts, &near);
 	key.own = near ? run + 1 : 0;
 	hash = hash64(((uint64_t)key.id << 32 | (key.tgid ^ key.tid)) ^
 		      hash64((uint64_t)key.epoch << 32 | key.flags) ^ hash64(key.own));
@@ -226,7 +226,7 @@ static uint32_t user_frame(struct model *m, const struct join_answer *ans, uint6
 
 	want.file = frames_find_file(m->maps, ans, addr, exact, &want.offset);
 	if (m->jit && jit_may_hold(want.file) && jit_knows(m->jit, tgid, ans->ts) &&
-	    jit_symbol(m->jit, m->syms, tgid, addr - !exact, &sym)) {
+	    jit_find_symbol(m->jit, m->syms, tgid, addr - !exact, &sym)) {
 		want.jit = true;
 		want.file = NULL;
 		want.offset = 0;
@@ -378,13 +378,13 @@ uint32_t model_get_lines_at(struct model *m, const struct maps_file *file, uint6
 
 	*v = NULL;
 	m->lines.nr = 0;
-	if (m->opts.lines && file->python && *file->path && maps_python_line(offset)) {
+	if (m->opts.lines && file->python && *file->path && maps_get_python_line(offset)) {
 		l = vec_add(&m->lines);
 		if (!l)
 			return 0;
 		l->func = file->python;
 		l->file = file->path;
-		l->line = maps_python_line(offset);
+		l->line = maps_get_python_line(offset);
 		*v = m->lines.v;
 		return 1;
 	}

@@ -29,7 +29,7 @@ static void make_frame(struct report *r, struct jsonw *j, uint32_t frame)
 	if (f->file) {
 		jsonw_string(j, "file", f->file->path);
 		if (f->file->python)
-			jsonw_number(j, "line", maps_python_line(f->offset));
+			jsonw_number(j, "line", maps_get_python_line(f->offset));
 		else
 			jsonw_number(j, "offset", f->offset);
 		if (f->file->build_id_size)

@@ -19,7 +19,7 @@ static const char *const names[] = {
 };
 
 /* The nops of amd64, and lea 0(%esi),%esi in all its forms. Source: gas, config/tc-i386.c */
-static size_t padding(const uint8_t *p, size_t len)
+static size_t get_padding_length(const uint8_t *p, size_t len)
 {
 	static const struct {
 		uint8_t len, code[7];
@@ -86,7 +86,7 @@ const struct arch arch_i386 = {
 	.nr_names = sizeof(names) / sizeof(*names),
 	.reg_pc = 8,
 	.restores_by = restores_by,
-	.padding_length = padding,
+	.padding_length = get_padding_length,
 	.enters_kernel = amd64_enters_kernel,
 	.has_stack_start = has_stack_start,
 	.compare = &i386_flow,

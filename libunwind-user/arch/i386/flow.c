@@ -144,7 +144,8 @@ static void where_next(const cs_insn *insn, struct arch_op *op)
 		op->next = ARCH_BAD;
 }
 
-static void decode(void *decoder, const uint8_t *p, size_t len, uint64_t addr, struct arch_op *op)
+static void decode_insn(void *decoder, const uint8_t *p, size_t len, uint64_t addr,
+			struct arch_op *op)
 {
 	const cs_insn *insn;
 
@@ -168,5 +169,5 @@ const struct arch_flow i386_flow = {
 	.insn = 1,
 	.open = open_decoder,
 	.close = amd64_close,
-	.decode = decode,
+	.decode = decode_insn,
 };

@@ -108,7 +108,7 @@ static uint8_t kind_of(char letter)
 }
 
 /* Vectors: a few instructions write general registers or memory */
-static char vector(uint8_t first, uint8_t last)
+static char find_vector_letter(uint8_t first, uint8_t last)
 {
 	if (first == 0xe6) {
 		switch (last) {
@@ -136,7 +136,7 @@ static char vector(uint8_t first, uint8_t last)
 }
 
 /* Two operands in memory: decimal arithmetic, moves; not those with storage keys or a state. */
-static char storage(uint8_t first)
+static char find_storage_letter(uint8_t first)
 {
 	switch (first) {
 	case 0xd1 ... 0xd4: case 0xd6 ... 0xd7: case 0xdc: case 0xe8 ... 0xea:
@@ -202,7 +202,7 @@ static char letter_of(const uint8_t *p, uint8_t *format)
 	case 0xe6:
 	case 0xe7:
 		*format = FORMAT_RXE;
-		return vector(p[0], p[5]);
+		return find_vector_letter(p[0], p[5]);
 	case 0xeb:
 		*format = FORMAT_RXY;
 		return op_eb[p[5]];
@@ -216,7 +216,7 @@ static char letter_of(const uint8_t *p, uint8_t *format)
 	case 0xe8 ... 0xea:
 	case 0xf0 ... 0xff:
 		*format = FORMAT_SS;
-		return storage(p[0]);
+		return find_storage_letter(p[0]);
 	default:
 		*format = p[0] < 0x40 ? FORMAT_RR : FORMAT_RX;
 		return p[0] < 0xc0 ? first[p[0]] : '.';

@@ -83,7 +83,7 @@ static size_t depth_of(const struct dw_unit *u, uint32_t func)
 static size_t read_frames(struct uu_symbols *syms, struct debug *d, uint64_t addr,
 			  struct uu_frame *fr)
 {
-	struct dw_unit *u = dw_unit_at(&d->dw, addr);
+	struct dw_unit *u = dw_find_unit_at(&d->dw, addr);
 	const struct dw_row *row;
 	uint32_t func;
 	size_t n, i;
@@ -91,9 +91,9 @@ static size_t read_frames(struct uu_symbols *syms, struct debug *d, uint64_t add
 	if (!u)
 		return 0;
 	memset(fr, 0, sizeof(*fr));
-	row = dw_read_lines(&d->dw, u) ? NULL : dw_row_at(&u->lines, addr);
+	row = dw_read_lines(&d->dw, u) ? NULL : dw_find_row(&u->lines, addr);
 	if (row) {
-		fr->file = dw_path(&d->dw, u, row->file);
+		fr->file = dw_get_path(&d->dw, u, row->file);
 		fr->line = row->line;
 	}
 	func = u->split || dw_read_funcs(&d->dw, u) ? DW_NO_FUNC : cover_find(&u->cover, addr);
@@ -105,7 +105,7 @@ static size_t read_frames(struct uu_symbols *syms, struct debug *d, uint64_t add
 		fr[i].inlined = i + 1 < n;
 		if (i + 1 == n)
 			break;
-		fr[i + 1].file = dw_path(&d->dw, u, f->call_file);
+		fr[i + 1].file = dw_get_path(&d->dw, u, f->call_file);
 		fr[i + 1].line = f->call_line;
 	}
 	return n ? n : row != NULL;
@@ -138,7 +138,7 @@ int uu_symbols_lines(struct uu_symbols *syms, const struct uu_file *file, uint64
 	if (!n) {
 		memset(fr, 0, sizeof(*fr));
 		n = 1;
-		if (symtab_go_line(&f->tab, addr, &fr->file, &line))
+		if (symtab_find_go_line(&f->tab, addr, &fr->file, &line))
 			fr->line = line;
 	}
 	last = &fr[n - 1];

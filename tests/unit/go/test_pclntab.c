@@ -36,11 +36,11 @@ static void check_functions(void)
 	assert_int_equal(f.start, 0x1000);
 	assert_int_equal(f.end, 0x1020);
 	assert_int_equal(f.flags, 0);
-	assert_string_equal(go_name(&t, f.name), "main.main");
+	assert_string_equal(go_get_name(&t, f.name), "main.main");
 	assert_int_equal(go_get_func(&t, 1, &f), 0);
 	assert_int_equal(f.end, 0x1030);
 	assert_int_equal(f.flags, GO_TOPFRAME | GO_ASM);
-	assert_string_equal(go_name(&t, f.name), "runtime.goexit");
+	assert_string_equal(go_get_name(&t, f.name), "runtime.goexit");
 	assert_int_equal(go_find(&t, 0xfff, &f), -ENOENT);
 	assert_int_equal(go_find(&t, 0x101f, &f), 0);
 	assert_int_equal(f.start, 0x1000);
@@ -120,15 +120,15 @@ static void lines(void **state)
 	two_functions();
 	open_tab();
 	assert_int_equal(go_get_func(&t, 0, &f), 0);
-	assert_true(go_line(&t, &f, 0x1008, &file, &line));
+	assert_true(go_find_line(&t, &f, 0x1008, &file, &line));
 	assert_string_equal(file, "/src/a.go");
 	assert_int_equal(line, 300);
 	/* line and file are those of an inlined function there */
-	assert_false(go_line(&t, &f, 0x1010, &file, &line));
-	assert_true(go_line(&t, &f, 0x1012, &file, &line));
+	assert_false(go_find_line(&t, &f, 0x1010, &file, &line));
+	assert_true(go_find_line(&t, &f, 0x1012, &file, &line));
 	assert_int_equal(line, 9);
 	assert_int_equal(go_get_func(&t, 1, &f), 0);
-	assert_false(go_line(&t, &f, 0x1020, &file, &line));
+	assert_false(go_find_line(&t, &f, 0x1020, &file, &line));
 }
 
 /* The header of a position-independent program, or of Go 1.26, has no text_start. */
@@ -142,8 +142,8 @@ static void the_entry_tells_where_the_code_starts(void **state)
 	make_tab(0x60);
 	open_tab();
 	assert_int_equal(t.text_start, 0);
-	assert_int_equal(go_text_by_entry(&t, 0x401040), 0x401000);
-	assert_int_equal(go_text_field(&t), 24);
+	assert_int_equal(go_find_text_by_entry(&t, 0x401040), 0x401000);
+	assert_int_equal(go_find_text_field(&t), 24);
 }
 
 static void refused(void)
@@ -225,14 +225,14 @@ static void read_all(void)
 
 	if (go_open(&t))
 		return;
-	go_text_by_entry(&t, 0x2000);
+	go_find_text_by_entry(&t, 0x2000);
 	for (i = 0; i < t.nr_funcs; i++) {
 		if (go_get_func(&t, i, &f))
 			continue;
-		go_name(&t, f.name);
+		go_get_name(&t, f.name);
 		go_pcs_start(&p, &t, &f, f.pcsp);
 		while (go_pcs_next(&p))
-			go_line(&t, &f, p.start, &file, &line);
+			go_find_line(&t, &f, p.start, &file, &line);
 	}
 }
 

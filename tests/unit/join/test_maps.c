@@ -151,13 +151,14 @@ static void only_a_contested_place_changes_the_epoch(void **state)
 	map(10, 200 * MS, 0x1000, 0x3000, "/bin/new");
 	map(10, 300 * MS, 0x7000, 0x8000, "/lib/c");
 	finish();
-	assert_int_not_equal(maps_epoch(m, 10, 150 * MS, &near),
-			     maps_epoch(m, 10, 250 * MS, &near));
-	assert_int_equal(maps_epoch(m, 10, 250 * MS, &near), maps_epoch(m, 10, 350 * MS, &near));
+	assert_int_not_equal(maps_get_epoch(m, 10, 150 * MS, &near),
+			     maps_get_epoch(m, 10, 250 * MS, &near));
+	assert_int_equal(maps_get_epoch(m, 10, 250 * MS, &near),
+			 maps_get_epoch(m, 10, 350 * MS, &near));
 	assert_false(near);
-	maps_epoch(m, 10, 201 * MS, &near);
+	maps_get_epoch(m, 10, 201 * MS, &near);
 	assert_true(near);
-	assert_int_equal(maps_epoch(m, 99, 201 * MS, &near), 0);
+	assert_int_equal(maps_get_epoch(m, 99, 201 * MS, &near), 0);
 }
 
 static void files_with_different_contents_are_different_files(void **state)
@@ -320,8 +321,8 @@ static void a_function_of_python_has_a_name_a_file_and_a_line(void **state)
 	for (i = 0; i < 8; i++) {
 		at = 0x10000 + 2 * i;
 		/* twice the same: one file */
-		map_on(0, 10, 100, at, at + 2, maps_python_offset(7 + i), paths[i][0]);
-		map_on(0, 11, 100, at, at + 2, maps_python_offset(70 + i), paths[i][0]);
+		map_on(0, 10, 100, at, at + 2, maps_make_python_offset(7 + i), paths[i][0]);
+		map_on(0, 11, 100, at, at + 2, maps_make_python_offset(70 + i), paths[i][0]);
 	}
 	finish();
 	for (i = 0; i < 8; i++) {
@@ -333,12 +334,12 @@ static void a_function_of_python_has_a_name_a_file_and_a_line(void **state)
 			assert_string_equal(f->python, paths[i][1]);
 		else
 			assert_null(f->python);
-		assert_int_equal(maps_python_line(offset), 7 + i);
+		assert_int_equal(maps_get_python_line(offset), 7 + i);
 		/* where a return address is looked up */
 		assert_ptr_equal(maps_find(m, 10, 200, 0, at, &offset), f);
-		assert_int_equal(maps_python_line(offset), 7 + i);
+		assert_int_equal(maps_get_python_line(offset), 7 + i);
 		assert_ptr_equal(maps_find(m, 11, 200, 0, at, &offset), f);
-		assert_int_equal(maps_python_line(offset), 70 + i);
+		assert_int_equal(maps_get_python_line(offset), 70 + i);
 	}
 }
 

@@ -156,8 +156,8 @@ static void many_functions_with_one_long_list_of_ranges(void **state)
 	put_ranges(20000);
 	ready();
 	assert_int_equal(dw_read_units(&dw), 0);
-	assert_non_null(dw_unit_at(&dw, 0x1001));
-	assert_int_equal(dw_read_funcs(&dw, dw_unit_at(&dw, 0x1001)), -ENOEXEC);
+	assert_non_null(dw_find_unit_at(&dw, 0x1001));
+	assert_int_equal(dw_read_funcs(&dw, dw_find_unit_at(&dw, 0x1001)), -ENOEXEC);
 	assert_true(dw.budget < 0);
 }
 
@@ -186,7 +186,7 @@ static void functions_nested_very_deep(void **state)
 	put(&sec[DW_RANGES], 0, 8);
 	ready();
 	assert_int_equal(dw_read_units(&dw), 0);
-	u = dw_unit_at(&dw, 0x1001);
+	u = dw_find_unit_at(&dw, 0x1001);
 	assert_int_equal(dw_read_funcs(&dw, u), 0);
 	assert_int_equal(u->nr_funcs, 200001);
 	assert_int_equal(cover_find(&u->cover, 0x1001), 200000);
@@ -267,16 +267,16 @@ static void many_files_in_a_directory_with_a_long_name(void **state)
 	end(DW_LINE, 0);
 	ready();
 	assert_int_equal(dw_read_units(&dw), 0);
-	u = dw_unit_at(&dw, 0x1000);
+	u = dw_find_unit_at(&dw, 0x1000);
 	assert_non_null(u);
 	assert_int_equal(dw_read_lines(&dw, u), 0);
 	for (i = 1; i <= 10000; i++) {
-		const char *path = dw_path(&dw, u, i);
+		const char *path = dw_get_path(&dw, u, i);
 
 		if (!path)
 			continue;
 		assert_int_equal(strlen(path), 50002);
-		assert_ptr_equal(dw_path(&dw, u, i), path);
+		assert_ptr_equal(dw_get_path(&dw, u, i), path);
 		made += strlen(path);
 		nr++;
 	}

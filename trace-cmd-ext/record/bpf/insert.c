@@ -460,7 +460,7 @@ static int write_python_mapping(struct insert *s, struct cpu *cpu,
 	memset(r, 0, sizeof(*r));
 	r->start = MSG_PYTHON_BASE + 2 * (uint64_t)number;
 	r->end = r->start + 2;
-	r->pgoff = maps_python_offset(line);
+	r->pgoff = maps_make_python_offset(line);
 	r->tgid = tgid;
 	if (path.nr + 1 > max - size)
 		path.nr = max - size - 1;
