@@ -150,24 +150,24 @@ struct arch_flow {
 	 */
 	void *(*open)(void);
 	void (*close)(void *decoder);
-	/* The instruction at @p; never fails, see ARCH_BAD. */
+	/* Decode the instruction at @p. Never fails: other bytes are ARCH_BAD. */
 	void (*decode)(void *decoder, const uint8_t *p, size_t len, uint64_t addr,
 		       struct arch_op *op);
 	/*
-	 * Find the first instruction in the @len bytes at @p, whose address is @addr, that may
-	 * call, jump to or take the address of one of the @size bytes at @start. ARCH_REFERENCE
-	 * bytes are enough to see it. Returns its offset, or @len if there is no such
-	 * instruction. NULL: code with rows is not searched.
+	 * Find the first instruction that may call, jump to or take the address of one of the
+	 * @size bytes at @start. Search the @len bytes at @p, whose address is @addr: the first
+	 * ARCH_REFERENCE bytes of an instruction show whether it may. Returns the offset of the
+	 * instruction, or @len without one. NULL: code with rows is not searched.
 	 */
 	size_t (*find_reference)(const uint8_t *p, size_t len, uint64_t addr, uint64_t start,
 				 uint64_t size, uint64_t *target);
-	/* Is it a jump or branch with a distance of more than a byte? NULL: decode() shows it. */
+	/* May the bytes be a jump or branch of more than a byte's distance? NULL: use decode(). */
 	bool (*may_jump)(const uint8_t *p, uint64_t addr, uint64_t *target);
-	/* Is it a jump or branch that may_jump() leaves out, to @p + @distance? */
+	/* Are the bytes a jump or branch to @p + @distance that may_jump() leaves out? */
 	bool (*is_short_jump)(const uint8_t *p, int32_t distance);
 	/*
 	 * Find the jump table that code[@nr - 1], an indirect jump, uses, from the instructions
-	 * that run before it. False if that is not sure. NULL: it never is.
+	 * that run before it. False if the table is not sure. NULL: no table ever is.
 	 */
 	bool (*find_jump_table)(void *decoder, const uint8_t *const *code, const uint8_t *len,
 		      const uint64_t *addr, unsigned int nr, struct arch_jump_table *table);
@@ -261,7 +261,7 @@ struct arch {
 	uint8_t plt_pushes;
 	/*
 	 * Do these two bytes end an instruction that enters the kernel? Then the pc of a task in
-	 * the kernel can be right after it, even in code that never runs.
+	 * the kernel can be right after them, even in code that never runs.
 	 */
 	bool (*enters_kernel)(const uint8_t *p);
 	/*

@@ -255,8 +255,8 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
 
 /*
  * Find elements of @vec by a number, their member @id; @idx is the hash of the elements. vec_find()
- * returns NULL for an unknown number. vec_get() adds an element for it, zeroed except for the
- * number, and returns NULL if there is not enough memory.
+ * returns NULL for an unknown number. vec_get() adds an element for an unknown number, zeroed
+ * except for the number. It returns NULL if there is not enough memory.
  */
 #define vec_find(vec, idx, id, n) ({						\
 	__typeof__(&*(vec)->v) found_ = NULL;					\

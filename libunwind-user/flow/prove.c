@@ -32,19 +32,19 @@
  * proof does go through.)
  *
  * In a file that has next to no .eh_frame, proofs do go through calls that may not return, for two
- * reasons. Such a file has no landing pads, unless it has a table of them, because a C++ compiler
- * writes .eh_frame for them. (Landing pads follow each other, each of another frame, with a call in
- * between that does not return.) And the jumps that lead to the code after abort() are known,
- * because the whole file is followed.
+ * reasons. First, such a file has no landing pads, except those in a table of landing pads, because
+ * a C++ compiler writes .eh_frame for landing pads. (Landing pads follow each other. Each belongs
+ * to another frame, and a call that does not return separates them.) Second, the walk knows the
+ * jumps that lead to the code after abort(), because it follows the whole file.
  *
  * A proved node becomes sure, without the claims that are not proved. The places where it has to go
  * from there become sure too, and so do the functions it calls: functions that never return have no
  * other proof. All of these are walked again.
  *
  * On the other hand, a path that cannot avoid a contradiction has a wrong state somewhere. None of
- * its states is used, proved or not. A contradiction is a return with SP elsewhere, known code with
- * another state, bytes that are not an instruction, or a call with SP not a multiple of 16 (which
- * the ABI wants).
+ * its states is used, proved or not. These are contradictions: a return with SP elsewhere, known
+ * code with another state, bytes that are not an instruction, or a call with SP not a multiple of
+ * 16, against the ABI.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -229,9 +229,9 @@ static bool continues_row(const struct row_check *c, const struct cfi_row *a,
 }
 
 /*
- * SP was replaced, for example to raise an exception. A CFA that a row counts from SP is then the
- * old one, up to the next row of .eh_frame that does not continue the row before it, or up to
- * the end of the code. In a function with one row SP stays lost everywhere.
+ * SP was replaced, for example to raise an exception. Rows that count from SP then give the CFA of
+ * the old stack. They do so up to the next row of .eh_frame that does not continue the row before
+ * it, or up to the end of the code. In a function with one row SP stays lost everywhere.
  */
 static void follow_lost(struct row_check *c, uint32_t at)
 {
@@ -287,7 +287,7 @@ static void follow_rest(struct row_check *c)
 
 /* --------------------------------- rows ---------------------------------- */
 
-/* The rows of the function again, with holes, after the rows of all other functions */
+/* Write the rows of the function again, with holes, after the rows of all other functions. */
 static int replace_with_holes(struct row_check *c)
 {
 	static const struct cfi_row hole = {

@@ -22,8 +22,8 @@
 
 /*
  * PIECE_NONE is not written. A hole is a function without rows that is marked as a signal frame.
- * gas writes code that SFrame cannot express like this, and readers take it for a hole, not for an
- * outermost frame.
+ * gas marks code that SFrame cannot express in the same way. Readers take such a function for a
+ * hole, not for an outermost frame.
  */
 enum piece_kind { PIECE_NONE, PIECE_HOLE, PIECE_PLT, PIECE_NORMAL, PIECE_SIGNAL };
 
@@ -33,10 +33,10 @@ struct piece {
 	bool flex;			/* all its rows have no default form */
 	bool goes_on;			/* the first row equals the row before the piece */
 	uint8_t nr_fres;
-	uint16_t bytes, flex_bytes;	/* of the FREs without their starts */
+	uint16_t bytes, flex_bytes;	/* size of the FREs without their starts */
 	uint8_t first_bytes, first_flex_bytes;	/* of the first FRE: saved if goes_on */
 	uint32_t start, last_start;	/* of its first and last FRE */
-	uint64_t sum, first;		/* of its FREs, and the first alone, see count_windows() */
+	uint64_t sum, first;		/* sum of all FREs, of the first FRE: count_windows() */
 	uint32_t run_end;		/* pieces from here to there may be one block */
 	uint8_t kept;			/* where its rows keep the register: SFRAME_KEPT_ */
 	uint32_t window[WINDOWS];	/* slot of the window of 1, 2.. pieces that starts here */

@@ -3,8 +3,8 @@
  * go.h - reads .gopclntab, the tables that Go's runtime walks stacks and names functions by
  *
  * Internal to the library. Each Go program has this section, even if it is stripped. For each
- * function the section has a name, flags, and for each pc the distance of SP from its value at
- * the function's entry, the file and the line. rows/go.c makes rows from the distances,
+ * function the section has a name and flags. For each pc it has the file, the line, and the
+ * distance of SP from its value at the function's entry. rows/go.c makes rows from the distances,
  * symbols/golang.c takes names and lines.
  *
  * Sources of the format: Go's src/runtime/symtab.go (struct pcHeader, pcvalue()),
@@ -63,7 +63,7 @@ struct go_func {
 	uint64_t start, end;		/* addresses; @end is where the next function starts */
 	uint32_t name;			/* for go_get_name() */
 	uint32_t pcsp, pcfile, pcln;	/* for go_pcs_start() */
-	uint32_t cu;			/* its part of the list of files */
+	uint32_t cu;			/* where the function's files start in the list of files */
 	uint32_t start_line;		/* Go 1.20 and later, else 0 */
 	uint32_t nr_pcdata, nr_funcdata;
 	uint64_t pcdata;		/* offset of its first pcdata in the table */

@@ -4,7 +4,7 @@
  *
  * Go's linker writes no .eh_frame. Its own tables say for each pc how far SP is below its value at
  * the function's entry: that value is the CFA. The return address is next to it. The tables say
- * nothing of FP. The assembler saves FP in each frame in one way, so this file looks for these
+ * nothing of FP. The assembler saves FP in each frame in one way. So this file looks for these
  * instructions where SP moves first, and has a rule for FP only if they are there.
  *
  * Functions in assembler are decoded, because they may do anything with FP. The runtime marks some

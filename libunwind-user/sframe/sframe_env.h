@@ -3,9 +3,9 @@
  * sframe_env.h - what sframe_read.c and step.c need around them, for user space
  *
  * The kernel has another file of this name. Both files define u8 to u64, s8 to s64, bool, NULL, the
- * numbers of errno, likely(), unlikely(), __always_inline, sframe_noinline, SFRAME_NATIVE_BIG,
- * sframe_index_nospec(index, size), which is the index also where the CPU only guesses that it is
- * below the size, and
+ * numbers of errno, likely(), unlikely(), __always_inline, sframe_noinline, SFRAME_NATIVE_BIG. Both
+ * define sframe_index_nospec(index, size): an index below the size, even where the CPU only guesses
+ * that the index is below the size. They may also define
  *
  *	SFRAME_V1_V2	versions 1 and 2 are read too
  *	SFRAME_SWAP	and sections in the other byte order

@@ -3,8 +3,9 @@
  * demangle.c - C++ and Rust names as people write them, by libiberty
  *
  * Names come without parameters, as in the rest of a stack. A mangled name of a hundred bytes can
- * stand for a name of gigabytes. libiberty's functions with a callback allocate nothing, so the
- * callback leaves them with longjmp() when a name gets longer than anyone reads.
+ * stand for a name of gigabytes. When a name gets longer than anyone reads, the callback leaves
+ * libiberty's function with longjmp(). The function leaks nothing then, because libiberty's
+ * functions with a callback allocate nothing.
  */
 #include <libiberty/demangle.h>
 #include <setjmp.h>

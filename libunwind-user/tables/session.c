@@ -2,7 +2,8 @@
 /*
  * session.c - the session: files that are registered with the kernel, or why they are not
  *
- * The kernel takes a table for the file that a descriptor names and for its contents at that time.
+ * The kernel takes a table for the file that a descriptor names, and for the present contents of
+ * this file.
  * So a mistake here registers a table too many, or too few, but never a table for the wrong file.
  *
  * A file is known by device and inode. A file whose size or time of modification differs from when

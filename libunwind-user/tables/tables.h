@@ -65,17 +65,17 @@ struct tables_cache;
  * XDG_CACHE_HOME or ~/.cache. The files in it take @limit bytes at most (0: TABLES_CACHE_LIMIT);
  * the files that were not used for the longest time go first.
  *
- * Returns 0 (also for a folder that cannot be written to), or -EPERM if the folder belongs to
- * another user or others may write to it, -ENOMEM, or the error of opening it. The caller can then
- * go on without a cache.
+ * Returns 0, also for a folder that cannot be written to; -EPERM if the folder belongs to another
+ * user, or if others may write to it; -ENOMEM; or the error of opening the folder. The caller can
+ * then go on without a cache.
  */
 int tables_cache_open(const char *dir, uint64_t limit, struct tables_cache **cache);
 void tables_cache_close(struct tables_cache *cache);
 
 /*
  * From now on, the cache identifies files of root or of the caller on the file system of @path by
- * their build ID: one table serves all copies. It does so anyway on the file systems of / and /usr.
- * Do not call this while other threads use @cache.
+ * their build ID: one table serves all copies. The file systems of / and /usr always count like
+ * this. Do not call this while other threads use @cache.
  */
 int tables_cache_trust(struct tables_cache *cache, const char *path);
 

@@ -20,8 +20,9 @@
  *  4. An address in the first page, or where no program has memory: the kernel's half, and
  *     addresses that no processor can translate.
  *  5. An address outside of every mapping that was ever recorded of the process, if all mappings
- *     are known. They are known when the mapping that the task itself ran in was recorded, the file
- *     dropped no event, and the stack touches fewer mappings than the kernel records for one stack.
+ *     are known. They are known under three conditions: the mapping that the task itself ran in was
+ *     recorded, the file dropped no event, and the stack touches fewer mappings than the kernel
+ *     records for one stack.
  *
  * The recorder of BPF stacks puts functions of Python into stacks. Each line of such a function has
  * an address of its own, where no program has memory, and a mapping with a path like

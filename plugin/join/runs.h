@@ -4,10 +4,10 @@
  *
  * The kernel writes an event, its kernel_stack and its cookie one after the other on one CPU, and
  * only an interrupt can write something between them. So a cookie belongs to the kernel stack
- * before it when both are of the same task and level, and no other record of that level lies
- * between them (nest.h has the levels). If an interrupt may have ended between them, all cookies of
- * the group must be equal: they are of one kernel entry. runs_add_record() decides this record by
- * record, and gives runs to the join.
+ * before it under two conditions. Both are of the same task and level (nest.h has the levels), and
+ * no other record of that level lies between them. If an interrupt may have ended between them, all
+ * cookies of the group must be equal: they are of one kernel entry. runs_add_record() decides this
+ * record by record, and gives runs to the join.
  */
 #ifndef USTACK_RUNS_H
 #define USTACK_RUNS_H

@@ -25,10 +25,10 @@ enum {
 };
 
 /*
- * Read the trace.dat file open at @fd, version 6 or 7, and call @found with the name of each buffer
- * ("" for the top one) for each CPU that dropped events. Returns 0; the result of @found if that is
- * not 0; -EINVAL for a file that cannot be understood; or -ENOMEM. After -ENOMEM the drops are not
- * known, and the caller must not give answers that depend on them.
+ * Read the trace.dat file open at @fd, version 6 or 7. For each CPU that dropped events, call
+ * @found with the name of its buffer ("" for the top buffer). Returns 0; a result of @found other
+ * than 0, which ends the reading; -EINVAL for a file that cannot be understood; or -ENOMEM. After
+ * -ENOMEM the drops are not known, and the caller must not give answers that depend on them.
  */
 int sections_read_drops(int fd, int (*found)(void *data, const char *buffer), void *data);
 

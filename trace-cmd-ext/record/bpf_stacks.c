@@ -3,10 +3,10 @@
  * bpf_stacks.c - user stacks on stock kernels, by BPF programs
  *
  * ftrace records the events and the kernel stacks. BPF programs on the same tracepoints send the
- * user stacks, and the source writes them to FILE.part.bpf (record/bpf/bpf.h). The programs are
- * attached before ftrace switches the events on, because the kernel calls the functions of a
- * tracepoint in the order in which they came, and insert.c relies on that. When the recording has
- * ended, insert.c adds the stacks to what ftrace recorded, and FILE.part.bpf is removed.
+ * user stacks, and the source writes them to FILE.part.bpf (record/bpf/bpf.h). insert.c relies on
+ * the order: the kernel calls the functions of a tracepoint in the order in which they were
+ * attached. So the programs are attached before ftrace switches the events on. When the recording
+ * has ended, insert.c adds the stacks to what ftrace recorded, and FILE.part.bpf is removed.
  *
  * The programs go away with the recorder. If the recorder is killed, the guard completes the file
  * without user stacks: only the recorder knew the paths of the files that were mapped.

@@ -3,8 +3,8 @@
  * formats.c - the formats of user_unwind_cookie, user_unwind_stack, user_unwind_map, cpu_sample
  *
  * A kernel with deferred user stacks has these events, except cpu_sample. For a stock kernel this
- * file writes their formats, with the common fields of that kernel's own records and with ids that
- * no event of the file has. record/bpf/insert.c writes the records.
+ * file writes their formats. The formats have the common fields of that kernel's own records, and
+ * ids that no event of the file has. record/bpf/insert.c writes the records.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -4,10 +4,10 @@
  *
  * The guard holds one end of a pipe, whose other end closes when the recorder dies for any reason.
  * The guard then stops tracing, reads the rest of the buffers, completes the file and removes the
- * instances, with the same functions, in the copy of the recorder that fork() made. The recorder
- * makes the guard before it has an instance or a thread. The guard has a session of its own, so
- * that Ctrl-C does not reach it. Until the recorder dies it only locks the instances, when the
- * recorder says that they exist.
+ * instances. It calls the same functions as the recorder, of which fork() has made a copy. The
+ * recorder makes the guard before it has an instance or a thread. The guard has a session of its
+ * own, so that Ctrl-C does not reach it. Until the recorder dies it only locks the instances, when
+ * the recorder says that they exist.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -36,9 +36,9 @@
  * when the recorder's descriptor is closed.
  *
  * Why the file is written here: libtracecmd's public interface (3.1.6 to 3.4) reads files and has
- * no function that writes one. `trace-cmd record` as a child could write it, but it calls die() on
- * each error, counts nothing and cleans nothing up when it is killed. It also needs a writable
- * sysctl ftrace_enabled, which many containers and virtual machines lack.
+ * no function that writes a file. `trace-cmd record` as a child could write the file. But trace-cmd
+ * calls die() on each error, counts nothing, and cleans nothing up when it is killed. It also needs
+ * a writable sysctl ftrace_enabled, which many containers and virtual machines lack.
  *
  * Functions that return int return 0, or an exit code (enum tool_exit) after they printed the
  * error, unless their comment says otherwise.

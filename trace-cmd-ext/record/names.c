@@ -75,9 +75,9 @@ static int compare_comms(const void *a, const void *b)
 
 /*
  * The kernel remembers the names of the last few hundred or thousand tasks that recorded something.
- * /proc has the names of the tasks that run at the start or the end, and samples have the names of
+ * /proc has the names of the tasks that run at the start or the end. Samples have the names of
  * their tasks. If a task has several names, the name from the kernel wins. But without an event of
- * ftrace, the kernel has only names from before.
+ * ftrace, the kernel has only names from before the recording.
  */
 void names_add_section(struct text *b, const struct rec *r)
 {

@@ -344,9 +344,9 @@ static int add_skipped(struct messages *m, uint16_t counter, uint64_t from, uint
 
 /*
  * Runs of a program on one CPU do not overlap. A run first reads the count of skipped runs, then
- * the time of its message. So if the counts of two successive messages differ, runs were skipped
- * after the time of the message before these two, and before the time of the second of the two.
- * @time: of a message; UINT64_MAX: @skipped is the count at the end
+ * the time of its message. Take three successive messages, of which the second and the third have
+ * different counts. Then runs were skipped between the times of the first and of the third message.
+ * @time: the time of a message; UINT64_MAX: @skipped is the count at the end
  */
 static int add_count(struct source *s, uint16_t counter, uint32_t cpu, uint32_t skipped,
 		     uint64_t time)

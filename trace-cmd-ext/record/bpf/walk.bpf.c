@@ -8,11 +8,11 @@
  * once. The memory knows its owner by the address of the context, which is the same before and
  * after the call and different for each program that runs.
  *
- * A walk takes no locks and no page faults. It finds the mapping of an address in the maple tree of
- * the process, the rule of the address in the rows of the mapped file (rule.h), and the next frame
- * by the rule, as libunwind-user/sframe/step.c does. The tree can change meanwhile. So the walk
- * uses a mapping only if it belongs to the process and holds the address. A walk that cannot go on
- * says why; it never guesses.
+ * A walk takes no locks and no page faults. For each address, it finds the mapping in the maple
+ * tree of the process, and the rule in the rows of the mapped file (rule.h). By the rule it finds
+ * the next frame, as libunwind-user/sframe/step.c does. The tree can change meanwhile. So the walk
+ * uses a mapping only if the mapping belongs to the process and holds the address. A walk that
+ * cannot go on says why; it never guesses.
  *
  * All functions that are not static are verified by themselves, whatever their arguments are. They
  * keep their state in map values: the verifier need not follow these through loops.
