@@ -76,7 +76,7 @@ bool flow_is_func_start(struct flow *f, uint64_t pc)
 
 static void find_jump(struct flow *f, const struct flow_gap *gap, uint32_t pc)
 {
-	const uint8_t *p = f->code + gap->at + (pc - gap->start);
+	const uint8_t *p = f->code + gap->first_byte + (pc - gap->start);
 	uint64_t base = f->r->img->text.start, to;
 	struct arch_op op;
 	uint32_t byte;
@@ -257,8 +257,8 @@ static bool runs_to_table(struct flow *f, uint64_t pc)
 	if (flow_find_byte(f, pc, &gap) == UINT32_MAX)
 		return false;
 	for (i = 0; i < ARCH_MAX_TRAIL && pc < gap->end; i++, pc += op.len) {
-		f->arch->decode(f->decoder, f->code + gap->at + (pc - gap->start), gap->end - pc,
-				f->r->img->text.start + pc, &op);
+		f->arch->decode(f->decoder, f->code + gap->first_byte + (pc - gap->start),
+				gap->end - pc, f->r->img->text.start + pc, &op);
 		if (op.next != ARCH_FALLTHROUGH)
 			return op.next == ARCH_JUMP_INDIRECT;
 	}

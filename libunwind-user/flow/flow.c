@@ -39,7 +39,8 @@ static int add_gap(struct flow *f, uint32_t start, uint32_t end)
 {
 	if (!vec_room(&f->gap, f->nr_gaps, &f->room_gaps, sizeof(*f->gap)))
 		return -ENOMEM;
-	f->gap[f->nr_gaps++] = (struct flow_gap){ .start = start, .end = end, .at = f->size };
+	f->gap[f->nr_gaps++] = (struct flow_gap){ .start = start, .end = end,
+						  .first_byte = f->size };
 	f->size += end - start;
 	return 0;
 }
@@ -193,7 +194,7 @@ static int skip_large_gaps(struct flow *f)
 			continue;
 		}
 		f->gap[nr] = f->gap[i];
-		f->gap[nr++].at = f->size;
+		f->gap[nr++].first_byte = f->size;
 		f->size += n;
 	}
 	f->nr_gaps = nr;
@@ -206,13 +207,13 @@ static int read_code(struct flow *f)
 	int ret;
 
 	for (gap = f->gap; gap < f->gap + f->nr_gaps; gap++) {
-		ret = image_read(f->r->img, f->r->img->text.start + gap->start, f->code + gap->at,
-				 gap->end - gap->start);
+		ret = image_read(f->r->img, f->r->img->text.start + gap->start,
+				 f->code + gap->first_byte, gap->end - gap->start);
 		if (ret == -ENOMEM)
 			return ret;
 		/* the file is shorter than its headers say: the rest is not code */
 		if (ret)
-			memset(f->code + gap->at, 0, gap->end - gap->start);
+			memset(f->code + gap->first_byte, 0, gap->end - gap->start);
 	}
 	return 0;
 }
@@ -364,7 +365,7 @@ static int walk_taken(struct flow *f)
 static bool is_after_system_call(struct flow *f, const struct flow_gap *gap,
 				 const struct flow_node *node)
 {
-	uint32_t byte = gap->at + (node->pc - gap->start), n;
+	uint32_t byte = gap->first_byte + (node->pc - gap->start), n;
 	unsigned int len = f->arch->syscall_len;
 	struct arch_state s;
 
@@ -399,7 +400,7 @@ static int add_rows(struct flow *f, const struct flow_gap *gap)
 	int ret;
 
 	for (pc = gap->start; pc < gap->end; pc++) {
-		byte = gap->at + (pc - gap->start);
+		byte = gap->first_byte + (pc - gap->start);
 		n = f->node_of[byte];
 		if (!n)
 			continue;

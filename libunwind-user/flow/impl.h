@@ -87,7 +87,7 @@ bool flow_contradicts(const struct arch *arch, const struct arch_state *s,
 
 struct flow_gap {
 	uint32_t start, end;	/* from text.start on */
-	uint32_t at;		/* of its first byte in flow.code and flow.node_of */
+	uint32_t first_byte;	/* its index in flow.code, flow.marks and flow.node_of */
 };
 
 /* Marks of a byte */
@@ -117,8 +117,8 @@ struct flow_node {
 	uint32_t table, nr_targets;	/* an indirect jump: where to, in flow.target */
 	bool sure;
 	bool queued, queued_late;
-	bool is_call;		/* there is a flow_call of it */
-	/* it may never go on; may never jump; may have fewer targets: see edge.c */
+	bool is_call;		/* there is a flow_call with this node */
+	/* the instruction may never go on; never jump; have fewer targets: see edge.c */
 	bool doubtful_fallthrough, doubtful_jump, doubtful_table;
 	uint8_t proved;		/* claims of the state, FLOW_SP ... */
 	bool disproved;
@@ -127,7 +127,7 @@ struct flow_node {
 /* Sure nodes that jumps connect. Functions that share code become one: see flow_find_func(). */
 struct flow_func {
 	uint32_t parent;
-	uint32_t calls, last_call;	/* flow_calls that depend on whether it returns */
+	uint32_t calls, last_call;	/* flow_calls that depend on whether the function returns */
 	bool taken;		/* known by its address only, and not sure */
 	bool named;		/* ... and known by a symbol without a size */
 	bool may_return;
@@ -158,9 +158,9 @@ struct flow {
 	struct flow_gap *gap;
 	uint32_t nr_gaps, room_gaps;
 	uint32_t size;		/* bytes in all gaps */
-	uint8_t *code;		/* by byte of the gaps */
-	uint8_t *marks;		/* FLOW_ENTRY ... */
-	uint32_t *node_of;	/* its node + 1 */
+	uint8_t *code;		/* by byte of the gaps: the byte */
+	uint8_t *marks;		/* by byte of the gaps: FLOW_ENTRY ... */
+	uint32_t *node_of;	/* by byte of the gaps: the node that starts there, + 1; or 0 */
 
 	struct flow_node *node;
 	uint32_t nr_nodes, room_nodes;
@@ -168,9 +168,9 @@ struct flow {
 	uint32_t nr_funcs, room_funcs;
 	struct flow_call *call;
 	uint32_t nr_calls, room_calls;
-	/* sure nodes first, so that they exist when other nodes come */
+	/* late: nodes, or edges of nodes, that are not sure. They wait until @queue is empty */
 	struct flow_queue queue, late;
-	uint32_t *target;	/* of indirect jumps, pcs */
+	uint32_t *target;	/* pcs that indirect jumps lead to */
 	uint32_t nr_targets, room_targets;
 	uint32_t *jump;		/* nodes of indirect jumps */
 	uint32_t nr_jumps, room_jumps, next_jump;

@@ -42,7 +42,7 @@ uint32_t flow_find_byte(const struct flow *f, uint64_t pc, const struct flow_gap
 		return UINT32_MAX;
 	if (gap)
 		*gap = &f->gap[i];
-	return f->gap[i].at + (pc - f->gap[i].start);
+	return f->gap[i].first_byte + (pc - f->gap[i].start);
 }
 
 /* --------------------------------- queues -------------------------------- */

@@ -15,7 +15,7 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, COUNTER_EVENTS);	/* and as many as there are events */
+	__uint(max_entries, COUNTER_EVENTS);	/* the recorder adds the number of events */
 	__type(key, u32);
 	__type(value, struct count);
 } counts SEC(".maps");

@@ -853,10 +853,10 @@ static int add_record(struct insert *s, struct cpu *cpu)
 
 static int next_record(struct insert *s, struct cpu *cpu)
 {
-	uint64_t before = cpu->in.at;
+	uint64_t before = cpu->in.offset;
 	int ret = pages_next(&cpu->in);
 
-	s->done += cpu->in.at - before;
+	s->done += cpu->in.offset - before;
 	cpu->more = ret > 0;
 	if (cpu->in.missed && (!cpu->more || cpu->in.time > s->lost_until))
 		s->lost_until = cpu->more ? cpu->in.time : UINT64_MAX;

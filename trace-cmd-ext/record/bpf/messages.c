@@ -80,7 +80,7 @@ static int put_event(struct messages *m, struct messages_cpu *c, const struct me
 	return c->nr == BATCH ? write_batch(c) : 0;
 }
 
-/* Write the waiting message with the lowest number. */
+/* Write the waiting message with the lowest sequence number. */
 static int put_first(struct messages *m, struct messages_cpu *c)
 {
 	struct numbered first = c->window[0];
@@ -147,7 +147,7 @@ static int add_event(struct messages *m, const char *path, const struct msg_even
 		.time = ev->time, .stack = ev->stack, .tid = ev->tid, .tgid = ev->tgid,
 		.cpu = ev->cpu, .event = ev->event, .reason = ev->reason, .ran = ev->ran,
 		.nr_kernel = sample ? sample->nr : 0, .flags = sample ? sample->flags : 0,
-		.at = at, .since = ev->since, .counter = ev->counter,
+		.offset = at, .since = ev->since, .counter = ev->counter,
 	};
 	c->waiting++;
 	return put_ready(m, c);
@@ -227,7 +227,7 @@ const struct msg_stack *messages_read_stack(struct messages *m, const struct mes
 
 	if (m->body->id == st->id)
 		return m->body;
-	ret = read_at(m, m->body, stack_size(st->nr, st->nr_code), st->at);
+	ret = read_at(m, m->body, stack_size(st->nr, st->nr_code), st->offset);
 	if (!ret)
 		return m->body;
 	m->body->id = 0;
@@ -239,7 +239,7 @@ const struct messages_sample *messages_read_sample(struct messages *m,
 						   const struct messages_event *ev, int *error)
 {
 	int ret = read_at(m, &m->sample, sizeof(m->sample.head) +
-			  ev->nr_kernel * sizeof(*m->sample.kernel), ev->at);
+			  ev->nr_kernel * sizeof(*m->sample.kernel), ev->offset);
 
 	if (!ret)
 		return &m->sample;
@@ -259,7 +259,7 @@ static int add_stack(struct messages *m, const struct msg_stack *s, uint64_t at)
 		return -ENOMEM;
 	*new = (struct messages_stack){
 		.id = s->id, .tgid = s->tgid, .flags = s->flags, .nr = s->nr,
-		.nr_code = s->nr_code, .at = at,
+		.nr_code = s->nr_code, .offset = at,
 	};
 	return 0;
 }
@@ -304,7 +304,7 @@ const struct msg_python *messages_read_python(struct messages *m, uint32_t numbe
 
 /* A program on a CPU: when it sent its last two messages, and the count in the last one */
 struct counted {
-	uint64_t key;			/* place and CPU */
+	uint64_t key;			/* counter of the program, and CPU */
 	uint64_t before, last;
 	uint32_t skipped;
 };
@@ -313,7 +313,7 @@ struct source {
 	struct messages *m;
 	const char *path;
 	FILE *f;
-	uint64_t at;
+	uint64_t offset;		/* of the message that is read, in the file */
 	struct msg_end *end;		/* one for each CPU, size 0: no end */
 	VEC(struct counted) counted;
 	struct hidx counted_idx;
@@ -365,7 +365,7 @@ static int add_count(struct source *s, uint16_t counter, uint32_t cpu, uint32_t 
 	return ret;
 }
 
-static int by_counter_and_time(const void *a, const void *b)
+static int compare_skipped_runs(const void *a, const void *b)
 {
 	const struct messages_skipped_runs *x = a, *y = b;
 
@@ -386,7 +386,7 @@ static void finish_skipped(struct source *s)
 	v = m->skipped.v;
 	if (!m->skipped.nr)
 		return;
-	qsort(v, m->skipped.nr, sizeof(*v), by_counter_and_time);
+	qsort(v, m->skipped.nr, sizeof(*v), compare_skipped_runs);
 	for (i = 1, to = v; i < m->skipped.nr; i++) {
 		if (v[i].counter != to->counter || v[i].from > to->to)
 			*++to = v[i];
@@ -463,13 +463,13 @@ static int add_message(struct source *s)
 	switch (s->u.head.type) {
 	case MSG_EVENT:
 		ret = ev->counter ? add_count(s, ev->counter, ev->cpu, ev->skipped, ev->time) : 0;
-		return ret ? ret : add_event(s->m, s->path, ev, NULL, s->at);
+		return ret ? ret : add_event(s->m, s->path, ev, NULL, s->offset);
 	case MSG_SAMPLE:
-		return add_event(s->m, s->path, &s->u.event, &s->u.sample, s->at);
+		return add_event(s->m, s->path, &s->u.event, &s->u.sample, s->offset);
 	case MSG_STACK:
-		return add_stack(s->m, &s->u.stack, s->at);
+		return add_stack(s->m, &s->u.stack, s->offset);
 	case MSG_PYTHON:
-		return add_python(s->m, &s->u.python, s->at);
+		return add_python(s->m, &s->u.python, s->offset);
 	case MSG_SKIPPED:
 		return add_count(s, skipped->counter, skipped->cpu, skipped->skipped, UINT64_MAX);
 	default:
@@ -484,7 +484,7 @@ static int read_messages(struct source *s, char *why, size_t size)
 	size_t n;
 	int ret = 0;
 
-	for (; !ret; s->at += h->size) {
+	for (; !ret; s->offset += h->size) {
 		n = fread(h, 1, sizeof(*h), s->f);
 		if (!n && !ferror(s->f))
 			return 0;
@@ -496,7 +496,7 @@ static int read_messages(struct source *s, char *why, size_t size)
 		}
 		if (n < sizeof(*h) || n != h->size || !is_sound(s)) {
 			snprintf(why, size, "%s: %s %llu", s->path, damaged,
-				 (unsigned long long)s->at);
+				 (unsigned long long)s->offset);
 			return -EBADMSG;
 		}
 		ret = add_message(s);

@@ -24,10 +24,10 @@ struct messages_event {
 	uint16_t reason;
 	uint8_t gap;			/* messages are missing before it */
 	uint8_t nr_kernel;		/* frames in the kernel, of a sample or a function */
-	uint16_t counter;		/* as in msg_event, and @ran, @since */
-	uint8_t flags;			/* of msg_sample: common_flags */
-	uint32_t ran, since;
-	uint64_t at;			/* of its message in the file */
+	uint16_t counter;		/* msg_event.counter */
+	uint8_t flags;			/* of a sample or a function: msg_sample.flags */
+	uint32_t ran, since;		/* msg_event.ran, msg_event.since */
+	uint64_t offset;		/* of the message in the file */
 };
 
 struct messages_sample {
@@ -39,21 +39,21 @@ struct messages_stack {
 	uint64_t id;
 	uint32_t tgid, flags;
 	uint32_t nr, nr_code;
-	uint64_t at;			/* of its struct msg_stack in the file */
+	uint64_t offset;		/* of the struct msg_stack in the file */
 	uint32_t checked;		/* see insert.c: its mappings were written; 0: not yet */
 };
 
 struct messages_task {
 	uint32_t id;			/* tid */
 	uint32_t tgid;
-	uint64_t cookie;		/* its last one; 0: none yet */
+	uint64_t cookie;		/* the last cookie; 0: no cookie yet */
 	uint64_t stack;			/* the stack of that cookie; 0: none */
-	uint64_t latest;		/* stack of the latest message so far; 0: none */
+	uint64_t latest;		/* the stack of the latest message so far; 0: none */
 };
 
 /*
- * In this time, the kernel may have skipped runs of a program on a CPU. After messages_read() they
- * are sorted, and those of a program do not overlap.
+ * A time in which the kernel may have skipped runs of a program on a CPU. After messages_read()
+ * these times are sorted, and the times of one program do not overlap.
  */
 struct messages_skipped_runs {
 	uint64_t from, to;
@@ -66,13 +66,13 @@ struct messages {
 	VEC(struct messages_stack) stacks;
 	struct hidx stack_idx;
 	int fd;				/* the file */
-	struct msg_stack *body;		/* what messages_read_stack() has read last */
-	struct messages_sample sample;	/* the same of messages_read_sample() */
-	VEC(uint64_t) python;		/* places of struct msg_python, by number; 0: none */
-	struct msg_python *function;	/* room for one */
-	VEC(struct messages_task) tasks;	/* all that sent a message about an event */
+	struct msg_stack *body;		/* messages_read_stack() reads a stack into this */
+	struct messages_sample sample;	/* messages_read_sample() reads a sample into this */
+	VEC(uint64_t) python;		/* offsets of struct msg_python, by number; 0: none */
+	struct msg_python *function;	/* messages_read_python() reads a function into this */
+	VEC(struct messages_task) tasks;	/* tasks that sent a message about an event */
 	struct hidx task_idx;
-	struct messages_cpu *cpu;	/* two for each CPU, as the streams */
+	struct messages_cpu *cpu;	/* one for each stream: two for each CPU */
 	VEC(struct messages_skipped_runs) skipped;
 	bool skipped_unknown;		/* the counts at the end are not in the file */
 	int nr_cpus;

@@ -109,10 +109,10 @@ static int read_page(struct pages_in *in)
 	uint32_t commit;
 	int ret;
 
-	ret = fd_pread_all(in->fd, in->page, l->size, in->at);
+	ret = fd_pread_all(in->fd, in->page, l->size, in->offset);
 	if (ret)
 		return ret == -ENODATA ? 0 : ret;
-	in->at += l->size;
+	in->offset += l->size;
 	memcpy(&in->time, in->page, sizeof(in->time));
 	memcpy(&commit, commit_word(l, in->page), sizeof(commit));
 	in->page_time = in->time;

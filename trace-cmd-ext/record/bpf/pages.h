@@ -3,8 +3,9 @@
  * pages.h - read and write the pages of a ring buffer
  *
  * A page has a time stamp of 8 bytes, a long with the number of bytes of data and flags, and the
- * data: records, each after a word type_len:5 time_delta:27. include/linux/ring_buffer.h
- * and kernel/trace/ring_buffer.c of the kernel describe them. All is in the machine's byte order.
+ * data: records, each after a word type_len:5 time_delta:27. include/linux/ring_buffer.h and
+ * kernel/trace/ring_buffer.c of the kernel describe the pages. All numbers have the byte order of
+ * the machine.
  *
  * Functions that return int return 0 or -errno unless their comment says otherwise.
  */
@@ -17,7 +18,7 @@
 
 /* Where things are in a page, from events/header_page. */
 struct pages_layout {
-	unsigned int size;		/* of a page */
+	unsigned int size;		/* bytes of a page */
 	unsigned int commit, commit_size, data;
 };
 
@@ -27,9 +28,9 @@ int pages_parse_layout(struct pages_layout *l, const char *header_page, unsigned
 struct pages_in {
 	const struct pages_layout *l;
 	int fd;				/* -1: no pages */
-	uint64_t at;			/* of the next page */
+	uint64_t offset;		/* of the next page in the file */
 	unsigned char *page;
-	unsigned int pos, end;		/* of the next record, and of all records */
+	unsigned int pos, end;		/* in the page: of the next record, of the records' end */
 	uint64_t time;			/* of the last record */
 	/* The record that pages_next() found. */
 	const unsigned char *body;	/* the record after its first word */
@@ -37,14 +38,14 @@ struct pages_in {
 	const unsigned char *data;
 	unsigned int data_size;
 	unsigned int type_len;
-	/* Records were lost before it: flags of the page, and how many if these say so. */
+	/* Records were lost before this record: flags of the page; how many, if the flags say so */
 	uint32_t missed;
 	uint64_t lost;
 	uint64_t page_time;
 };
 
 int pages_open_in(struct pages_in *in, const struct pages_layout *l, const char *path);
-/* The next record: 1, 0 at the end, -EBADMSG if it is not a page of a ring buffer. */
+/* Find the next record: 1; 0 at the end; -EBADMSG if the file is not pages of a ring buffer. */
 int pages_next(struct pages_in *in);
 void pages_close_in(struct pages_in *in);
 

@@ -2,10 +2,10 @@
 /*
  * python.bpf.h - the functions of Python, between the C frames that run them
  *
- * A call of _PyEval_EvalFrameDefault(), here: the interpreter, runs one or several Python frames: a
- * run. Each frame leads to the frame that called it, also from the last frame of a run to the first
- * one of the run before. Where a run ends, there is a structure on the C stack, a local variable of
- * the interpreter: the marker.
+ * The interpreter is _PyEval_EvalFrameDefault(). A call of the interpreter runs one or several
+ * Python frames: a run. Each frame leads to the frame that called it, also from the last frame of a
+ * run to the first frame of the run before. For each run there is a structure on the C stack, the
+ * marker: a local variable of the interpreter.
  *
  *	3.11	struct _PyCFrame. Markers are linked, and lead to the innermost frame of their run.
  *		The outermost frame of a run has is_entry set. The last marker is not on the stack
@@ -28,8 +28,8 @@
  * function, its file and the instruction. The recorder gets these with the first stack that has the
  * number: struct msg_python.
  *
- * Why a name is right: the programs read names, line table and frame in the same entry to the
- * kernel, each time. The frame holds a reference to the code object, and the code object to the
+ * Why a name is right: the programs read names, line table and frame in the same kernel entry, each
+ * time. The frame holds a reference to the code object, and the code object to the
  * texts, and all of them are immutable. Numbers belong to the contents, not to addresses: a code
  * object that takes the place of another one has other contents, and so another number, or the same
  * contents. If anything cannot be read or contradicts, MSG_PYTHON_UNKNOWN takes the place of the

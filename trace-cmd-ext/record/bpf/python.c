@@ -2,15 +2,15 @@
 /*
  * python.c - files with an interpreter of CPython, and where it keeps its frames
  *
- * python.bpf.h says what is done with this. The file exports the symbols _PyRuntime, PyCode_Type
- * and Py_Version, stripped or not.
+ * python.bpf.h uses the result. Each such file exports the symbols _PyRuntime, PyCode_Type and
+ * Py_Version, stripped or not.
  *
  * CPython 3.11 does not say where its fields are. Their places here are those of its headers; only
  * final releases are taken. _PyRuntime of 3.13 starts with a table of offsets. Each minor version
  * has its own layout of this table. Interpreters without the GIL say so there, and are not taken.
  *
- * 3.12 has no such table, and keeps its frames in a third way. 3.14 has another layout of the
- * table. Neither is known here. Builds with Py_TRACE_REFS have larger objects. PyCode_Type has the
+ * 3.12 has no such table, and has its frames in a third way. 3.14 has another layout of the table.
+ * Neither version is known here. Builds with Py_TRACE_REFS have larger objects. PyCode_Type has the
  * size of code objects, by which such builds are known.
  *
  * Source: CPython, Include/internal/pycore_frame.h, pycore_code.h, pycore_runtime.h,
