@@ -18,9 +18,9 @@ static struct task *find_task(struct join *j, uint32_t tid)
 	return vec_find(&j->tasks, &j->task_idx, tid, tid);
 }
 
-static int compare_seen(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
-	const struct seen *x = a, *y = b;
+	const struct time_entry *x = a, *y = b;
 
 	CMP(x->ts, y->ts);
 	return (x->cookie > y->cookie) - (x->cookie < y->cookie);
@@ -28,31 +28,31 @@ static int compare_seen(const void *a, const void *b)
 
 static void index_task(struct join *j, struct task *t)
 {
-	struct seen *v = t->seen;
+	struct time_entry *v = t->times;
 	uint32_t i, nr = 0;
 
-	if (t->nr_seen)
+	if (t->nr_times)
 		return;
 	for (i = 0; i < t->nr_runs; i++)
 		if (j->runs.v[t->run + i].pub.cookie)
-			v[nr++] = (struct seen){ j->runs.v[t->run + i].pub.ts,
-						 j->runs.v[t->run + i].pub.cookie, 0 };
+			v[nr++] = (struct time_entry){ j->runs.v[t->run + i].pub.ts,
+						       j->runs.v[t->run + i].pub.cookie, 0 };
 	for (i = 0; i < t->nr_stacks; i++)
-		v[nr++] = (struct seen){ j->stacks.v[t->stack + i].ts,
-					 j->stacks.v[t->stack + i].cookie, 0 };
-	qsort(v, nr, sizeof(*v), compare_seen);
+		v[nr++] = (struct time_entry){ j->stacks.v[t->stack + i].ts,
+					       j->stacks.v[t->stack + i].cookie, 0 };
+	qsort(v, nr, sizeof(*v), compare_times);
 	for (i = nr; i-- > 0; )
 		v[i].next_other = i + 1 < nr && v[i].cookie == v[i + 1].cookie ?
 				  v[i + 1].next_other : i + 1;
-	t->nr_seen = nr;
+	t->nr_times = nr;
 }
 
 /* The index of the task's first record after the time @ts. */
-static uint32_t first_after(const struct task *t, uint64_t ts)
+static uint32_t find_first_after(const struct task *t, uint64_t ts)
 {
 	uint32_t i;
 
-	bisect(i, t->nr_seen, t->seen[i].ts > ts);
+	bisect(i, t->nr_times, t->times[i].ts > ts);
 	return i;
 }
 
@@ -64,10 +64,10 @@ static bool has_other_between(struct join *j, struct task *t, uint64_t cookie, u
 	uint32_t i;
 
 	index_task(j, t);
-	i = first_after(t, from);
-	if (i < t->nr_seen && t->seen[i].cookie == cookie)
-		i = t->seen[i].next_other;
-	return i < t->nr_seen && t->seen[i].ts < to;
+	i = find_first_after(t, from);
+	if (i < t->nr_times && t->times[i].cookie == cookie)
+		i = t->times[i].next_other;
+	return i < t->nr_times && t->times[i].ts < to;
 }
 
 /* Can records of this cookie at these times be of one kernel entry? */
@@ -89,7 +89,7 @@ static bool is_whole(const struct stack *s)
 }
 
 /* Can @cut be a piece of the stack @whole? */
-static bool parts_agree(struct join *j, const struct stack *cut, const struct stack *whole)
+static bool is_piece_of(struct join *j, const struct stack *cut, const struct stack *whole)
 {
 	const struct list *c = &j->lists.v[cut->list], *w = &j->lists.v[whole->list];
 	uint64_t off = w->off;
@@ -137,7 +137,7 @@ static uint32_t choose_stack(struct join *j, struct task *t, const struct run *r
 	if (own == NO_STACK)
 		own = near[0];
 	for (i = 0; i < nr && !is_whole(&s[own]); i++)
-		if (is_whole(&s[near[i]]) && parts_agree(j, &s[own], &s[near[i]]))
+		if (is_whole(&s[near[i]]) && is_piece_of(j, &s[own], &s[near[i]]))
 			own = near[i];
 	return own;
 }
@@ -148,8 +148,8 @@ static enum join_state why_missing(struct join *j, struct task *t, const struct 
 
 	if (j->damaged)
 		return JOIN_LOST;
-	later = t->last_cookie != run->pub.cookie ? t->any && t->last_ts > run->pub.ts
-						: t->second && t->second_ts > run->pub.ts;
+	later = t->last_cookie != run->pub.cookie ? t->has_last && t->last_ts > run->pub.ts
+						: t->has_second && t->second_ts > run->pub.ts;
 	if (!later)
 		return JOIN_PENDING;
 	return j->dropped.v[j->streams.v[run->pub.stream].buffer] ? JOIN_LOST : JOIN_UNRECORDED;

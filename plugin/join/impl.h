@@ -55,8 +55,9 @@ struct run {
 	 * the nearest runs of the same task under another cookie.
 	 */
 	uint64_t lo, hi;
-	uint32_t stack;			/* the answer, index in join.stacks; set when first asked */
-	uint32_t state;			/* enum join_state; set when first asked */
+	/* the answer, which resolve_run() sets when it is first asked for */
+	uint32_t stack;			/* index in join.stacks */
+	uint32_t state;			/* enum join_state */
 };
 
 struct task {
@@ -65,18 +66,18 @@ struct task {
 	uint32_t run, nr_runs;		/* its part of join.runs, by (stream, pos) */
 	uint32_t stack, nr_stacks;	/* its part of join.stacks, by (cookie, ts) */
 	/*
-	 * The time and the cookie of its latest record (if any), and the time of its latest
-	 * record under another cookie (if second).
+	 * With has_last: the time and the cookie of its latest record. With has_second: the time of
+	 * its latest record under another cookie.
 	 */
-	bool any, second;
+	bool has_last, has_second;
 	uint64_t last_ts, last_cookie, second_ts;
-	/* runs and stacks with a cookie, by time: its part of join.seen, empty until asked */
-	struct seen *seen;
-	uint32_t nr_seen;
+	/* its runs and stacks with a cookie, by time: a part of join.times; see index_task() */
+	struct time_entry *times;
+	uint32_t nr_times;
 };
 
-/* A run or a stack of a task. */
-struct seen {
+/* The time of a run or of a stack of a task. */
+struct time_entry {
 	uint64_t ts, cookie;
 	uint32_t next_other;		/* index of the next entry under another cookie */
 };
@@ -89,7 +90,7 @@ struct join {
 	VEC(struct list) lists;
 	VEC(uint64_t) addrs;
 	VEC(struct task) tasks;
-	struct seen *seen;		/* room for the runs and the stacks of all tasks */
+	struct time_entry *times;		/* room for the runs and the stacks of all tasks */
 	struct hidx list_idx;
 	struct hidx task_idx;
 	uint64_t cut;

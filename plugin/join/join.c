@@ -36,7 +36,7 @@ void join_free(struct join *j)
 		parts_free(&j->streams.v[i]);
 		vec_free(&j->streams.v[i].marks);
 	}
-	free(j->seen);
+	free(j->times);
 	vec_free(&j->streams);
 	vec_free(&j->dropped);
 	vec_free(&j->runs);
@@ -220,36 +220,36 @@ static void note_record(struct task *t, uint64_t cookie, uint64_t ts)
 {
 	if (!cookie)
 		return;
-	if (!t->any || (cookie == t->last_cookie && ts > t->last_ts)) {
-		t->any = true;
+	if (!t->has_last || (cookie == t->last_cookie && ts > t->last_ts)) {
+		t->has_last = true;
 		t->last_cookie = cookie;
 		t->last_ts = ts;
 	} else if (cookie != t->last_cookie && ts >= t->last_ts) {
-		t->second = true;
+		t->has_second = true;
 		t->second_ts = t->last_ts;
 		t->last_cookie = cookie;
 		t->last_ts = ts;
-	} else if (cookie != t->last_cookie && (!t->second || ts > t->second_ts)) {
-		t->second = true;
+	} else if (cookie != t->last_cookie && (!t->has_second || ts > t->second_ts)) {
+		t->has_second = true;
 		t->second_ts = ts;
 	}
 }
 
 /* No answer may fail for lack of memory, so this allocates the memory that index_task() needs. */
-static int reserve_seen(struct join *j)
+static int reserve_times(struct join *j)
 {
-	struct seen *seen;
+	struct time_entry *times;
 	size_t i;
 
 	if (!j->tasks.nr)
 		return 0;
-	seen = malloc((j->runs.nr + j->stacks.nr) * sizeof(*seen));
-	if (!seen)
+	times = malloc((j->runs.nr + j->stacks.nr) * sizeof(*times));
+	if (!times)
 		return -ENOMEM;
-	j->seen = seen;
+	j->times = times;
 	for (i = 0; i < j->tasks.nr; i++) {
-		j->tasks.v[i].seen = seen;
-		seen += (size_t)j->tasks.v[i].nr_runs + j->tasks.v[i].nr_stacks;
+		j->tasks.v[i].times = times;
+		times += (size_t)j->tasks.v[i].nr_runs + j->tasks.v[i].nr_stacks;
 	}
 	return 0;
 }
@@ -296,7 +296,7 @@ int join_finish(struct join *j)
 		t->nr_stacks++;
 		note_record(t, s->cookie, s->ts);
 	}
-	ret = reserve_seen(j);
+	ret = reserve_times(j);
 	j->finished = !ret;
 	return ret;
 }

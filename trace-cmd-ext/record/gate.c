@@ -45,10 +45,10 @@ struct rec_gate {
 	int fanotify, gate;		/* gate: the socket */
 	pid_t pid;			/* of the gate */
 	pthread_t maker;
-	bool makes;			/* the thread exists */
+	bool has_maker;			/* the thread exists */
 	atomic_bool stop;
 	uint64_t since;			/* CLOCK_MONOTONIC, ns: when the maker was asked */
-	struct gate_shared *counts;	/* shared with the gate */
+	struct gate_shared *shared;
 };
 
 /* ---------------------------------- maker --------------------------------- */
@@ -165,7 +165,7 @@ static int start_maker(struct rec_gate *g)
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	ret = pthread_create(&g->maker, NULL, make_all, g);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	g->makes = !ret;
+	g->has_maker = !ret;
 	return -ret;
 }
 
@@ -248,10 +248,10 @@ static int start_gate(struct rec_gate *g)
 				    O_CLOEXEC | O_NOATIME);
 	if (g->fanotify < 0)
 		return -errno;
-	g->counts = mmap(NULL, sizeof(*g->counts), PROT_READ | PROT_WRITE,
+	g->shared = mmap(NULL, sizeof(*g->shared), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (g->counts == MAP_FAILED) {
-		g->counts = NULL;
+	if (g->shared == MAP_FAILED) {
+		g->shared = NULL;
 		return -ENOMEM;
 	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
@@ -259,7 +259,7 @@ static int start_gate(struct rec_gate *g)
 	fflush(NULL);
 	g->pid = fork();
 	if (!g->pid)
-		gate_run(g->r, g->fanotify, fds[1], g->counts);
+		gate_run(g->r, g->fanotify, fds[1], g->shared);
 	ret = g->pid < 0 ? -errno : 0;
 	close(fds[1]);
 	g->gate = fds[0];
@@ -310,9 +310,9 @@ int rec_gate_start(struct rec *r)
 		return TOOL_FAIL;
 	}
 	g->t = rec_tables_get_session(r);
-	g->counts->child = r->child;
+	g->shared->child = r->child;
 	/* Programs depend on the gate from here on: it must live */
-	ret = waitpid(g->pid, NULL, WNOHANG) ? -(g->counts->error ? g->counts->error : ESRCH) : 0;
+	ret = waitpid(g->pid, NULL, WNOHANG) ? -(g->shared->error ? g->shared->error : ESRCH) : 0;
 	if (ret)
 		g->pid = -1;
 	else
@@ -370,27 +370,27 @@ void rec_gate_stop(struct rec *r)
 	if (g->pid > 0)
 		status = wait_for_gate(g->pid);
 	/* it may be busy for long, but nothing waits for it any more */
-	if (g->makes)
+	if (g->has_maker)
 		pthread_join(g->maker, NULL);
 	if (g->gate >= 0)
 		close(g->gate);
 	if (status)
 		tool_error("--wait-tables: programs did not wait up to the end: %s",
 			   WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) :
-						 strerror(g->counts->error));
+						 strerror(g->shared->error));
 }
 
 const struct gate_shared *rec_gate_get_shared(const struct rec *r)
 {
-	return r->gate ? r->gate->counts : NULL;
+	return r->gate ? r->gate->shared : NULL;
 }
 
 void rec_gate_free(struct rec *r)
 {
 	if (!r->gate)
 		return;
-	if (r->gate->counts)
-		munmap(r->gate->counts, sizeof(*r->gate->counts));
+	if (r->gate->shared)
+		munmap(r->gate->shared, sizeof(*r->gate->shared));
 	free(r->gate);
 	r->gate = NULL;
 }

@@ -42,14 +42,15 @@
 #define MAX_WAITING	128
 #define CHECK_MS	250		/* how often the gate checks who waited too long */
 #define MAX_DEPTH	64		/* of parents that are looked at */
-#define MAX_KNOWN	1000000		/* files; then they are asked about again */
+#define MAX_KNOWN	1000000		/* known files: at this number the gate forgets them all */
 #define NICE		-10
 #define PF_KTHREAD	0x00200000	/* include/linux/sched.h */
 
 /* The gate's only descriptors, below those of the files */
 enum { FANOTIFY, RECORDER, FIRST_FILE };
 
-struct known {
+/* A file with its contents */
+struct file_id {
 	dev_t dev;
 	ino_t ino;
 	off_t size;
@@ -62,18 +63,19 @@ struct waiting {
 	pid_t pid;
 	uint64_t since;			/* CLOCK_MONOTONIC, ns */
 	uint64_t id;
-	struct known file;
+	struct file_id file;
 };
 
 struct gate {
 	const struct rec *r;
-	struct gate_shared *counts;
-	struct waiting waiting[MAX_WAITING];	/* in their order */
+	struct gate_shared *shared;
+	struct waiting waiting[MAX_WAITING];	/* programs, in the order in which they came */
 	size_t nr_waiting;
-	uint64_t last_id, asked;	/* asked: the id that the recorder works on; 0: none */
-	bool overdue;			/* the recorder takes too long for this file */
-	struct known asked_file;
-	VEC(struct known) known;
+	uint64_t last_id;
+	uint64_t asked;			/* id of the program that the recorder works for; 0: none */
+	struct file_id asked_file;	/* file of that program */
+	bool overdue;			/* the recorder takes too long for that file */
+	VEC(struct file_id) known;
 	struct hidx idx;
 };
 
@@ -107,7 +109,7 @@ static bool is_chosen(const struct gate *g, pid_t pid)
 	for (i = 0; i < g->r->opts.nr_pids; i++)
 		if (g->r->opts.pids[i] == (uint32_t)pid)
 			return true;
-	return pid == g->counts->child;
+	return pid == g->shared->child;
 }
 
 /*
@@ -136,20 +138,20 @@ static bool is_recorded(const struct gate *g, pid_t pid)
 
 /* ---------------------------------- files -------------------------------- */
 
-static struct known get_identity(const struct stat *st)
+static struct file_id get_identity(const struct stat *st)
 {
-	return (struct known) {
+	return (struct file_id) {
 		.dev = st->st_dev, .ino = st->st_ino, .size = st->st_size, .mtime = st->st_mtim,
 	};
 }
 
-static uint64_t hash_identity(const struct known *k)
+static uint64_t hash_identity(const struct file_id *k)
 {
 	return hash64(k->ino ^ hash64(k->dev));
 }
 
 /* The entry of the file, which may be of other contents, or NULL */
-static struct known *find_entry(struct gate *g, const struct known *k)
+static struct file_id *find_entry(struct gate *g, const struct file_id *k)
 {
 	uint32_t i;
 	size_t pos;
@@ -161,18 +163,18 @@ static struct known *find_entry(struct gate *g, const struct known *k)
 	return NULL;
 }
 
-static const struct known *find_known(struct gate *g, const struct known *k)
+static const struct file_id *find_known(struct gate *g, const struct file_id *k)
 {
-	const struct known *v = find_entry(g, k);
+	const struct file_id *v = find_entry(g, k);
 
 	return v && v->size == k->size && v->mtime.tv_sec == k->mtime.tv_sec &&
 	       v->mtime.tv_nsec == k->mtime.tv_nsec ? v : NULL;
 }
 
 /* If there is not enough memory, the gate asks the recorder about the file again. */
-static void remember_file(struct gate *g, const struct known *k)
+static void remember_file(struct gate *g, const struct file_id *k)
 {
-	struct known *v = find_entry(g, k);
+	struct file_id *v = find_entry(g, k);
 
 	if (!v && g->known.nr == MAX_KNOWN) {
 		g->known.nr = 0;
@@ -202,8 +204,8 @@ static void release_program(struct gate *g, size_t i)
 
 	allow_open(g->waiting[i].fd);
 	memmove(&g->waiting[i], &g->waiting[i + 1], (--g->nr_waiting - i) * sizeof(*g->waiting));
-	if (ns > g->counts->longest)
-		g->counts->longest = ns;
+	if (ns > g->shared->longest)
+		g->shared->longest = ns;
 }
 
 static void release_overdue(struct gate *g)
@@ -213,7 +215,7 @@ static void release_overdue(struct gate *g)
 	while (g->nr_waiting && (g->overdue || now - g->waiting[0].since > GATE_MAX_NS)) {
 		g->overdue |= g->waiting[0].id == g->asked;
 		release_program(g, 0);
-		g->counts->released_early++;
+		g->shared->released_early++;
 	}
 }
 
@@ -242,24 +244,24 @@ static bool ask_recorder(const struct waiting *w)
 /* Ask the recorder about the first program in the queue, if it has answered all questions. */
 static void ask_next(struct gate *g)
 {
-	const struct known *k;
+	const struct file_id *k;
 
 	while (!g->asked && g->nr_waiting) {
 		k = find_known(g, &g->waiting[0].file);
 		if (k) {
 			release_program(g, 0);
-			g->counts->programs += k->elf;
+			g->shared->programs += k->elf;
 		} else if (ask_recorder(&g->waiting[0])) {
 			g->asked = g->waiting[0].id;
 			g->asked_file = g->waiting[0].file;
 		} else {
 			release_program(g, 0);
-			g->counts->released_early++;
+			g->shared->released_early++;
 		}
 	}
 }
 
-/* The gate may have released the program before, because it waited too long. */
+/* The gate may already have released the program, because the program waited too long. */
 static void take_answer(struct gate *g, const struct gate_answer *a)
 {
 	size_t i;
@@ -274,7 +276,7 @@ static void take_answer(struct gate *g, const struct gate_answer *a)
 	for (i = 0; i < g->nr_waiting; i++) {
 		if (g->waiting[i].id == a->id) {
 			release_program(g, i);
-			g->counts->programs += a->elf;
+			g->shared->programs += a->elf;
 			return;
 		}
 	}
@@ -282,7 +284,7 @@ static void take_answer(struct gate *g, const struct gate_answer *a)
 
 /* -------------------------------- questions ------------------------------- */
 
-/* Queue the program; false if it need not wait. */
+/* Queue the program; false if the program need not wait. */
 static bool queue_program(struct gate *g, int fd, pid_t pid)
 {
 	struct waiting w = { .fd = fd, .pid = pid, .since = clock_ns(CLOCK_MONOTONIC) };
@@ -294,7 +296,7 @@ static bool queue_program(struct gate *g, int fd, pid_t pid)
 	if (find_known(g, &w.file) || !is_recorded(g, pid))
 		return false;
 	if (g->nr_waiting == MAX_WAITING || g->overdue) {
-		g->counts->released_early++;
+		g->shared->released_early++;
 		return false;
 	}
 	w.id = ++g->last_id;
@@ -365,9 +367,9 @@ static void leave_limits(void)
 	setpriority(PRIO_PROCESS, 0, NICE);
 }
 
-void gate_run(const struct rec *r, int fanotify, int recorder, struct gate_shared *counts)
+void gate_run(const struct rec *r, int fanotify, int recorder, struct gate_shared *shared)
 {
-	struct gate g = { .r = r, .counts = counts };
+	struct gate g = { .r = r, .shared = shared };
 
 	rec_leave_session("trace-ustack-wt");
 	leave_limits();
@@ -375,10 +377,10 @@ void gate_run(const struct rec *r, int fanotify, int recorder, struct gate_share
 	prctl(PR_SET_DUMPABLE, 0);
 	if (dup2(fanotify, FANOTIFY) < 0 || dup2(recorder, RECORDER) < 0 ||
 	    close_range(FIRST_FILE, ~0u, 0)) {
-		counts->error = errno;
+		shared->error = errno;
 		_exit(1);
 	}
 	mlockall(MCL_CURRENT);
-	counts->error = answer_all(&g);
-	_exit(counts->error != 0);
+	shared->error = answer_all(&g);
+	_exit(shared->error != 0);
 }

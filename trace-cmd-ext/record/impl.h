@@ -351,7 +351,7 @@ const struct gate_shared *rec_gate_get_shared(const struct rec *r);
 void rec_gate_free(struct rec *r);
 
 /* In a process of its own: answer the questions of @fanotify until the socket @recorder closes. */
-void gate_run(const struct rec *r, int fanotify, int recorder, struct gate_shared *counts)
+void gate_run(const struct rec *r, int fanotify, int recorder, struct gate_shared *shared)
 	__attribute__((noreturn));
 
 /* ---- libs.c ---- */
