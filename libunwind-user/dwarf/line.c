@@ -204,7 +204,7 @@ static int read_header(struct line_table *t)
 struct line_machine {
 	uint64_t addr, line, file;
 	size_t first;		/* row of this sequence */
-	bool broken;		/* its addresses fell */
+	bool broken;		/* the addresses of the sequence fell */
 };
 
 static int emit_row(struct line_table *t, struct line_machine *m, bool end)

@@ -43,7 +43,7 @@ struct check_byte {
 	bool known;
 	bool queued;
 	bool lost;			/* reached with an SP of which nothing is known */
-	bool bad;			/* its row says another SP */
+	bool bad;			/* the row of this instruction says another SP */
 };
 
 struct row_check {

@@ -69,7 +69,7 @@ struct go_rows {
 struct go_body {
 	struct go_func f;
 	enum go_role role;
-	uint64_t end;			/* of its code: padding may follow */
+	uint64_t end;			/* of the function's code: padding may follow */
 	/* If it saves FP in a known way: where, and from which pc on it has a frame */
 	struct arch_go_frame frame;
 	uint64_t frame_at;

@@ -50,7 +50,7 @@ struct stats {
 	struct stats_hole hole[STATS_NR_CAUSES];
 };
 
-/* Code that the table does not mention: it has neither rules nor holes there. */
+/* Code for which the table has neither rules nor holes. */
 static inline uint64_t stats_unknown_bytes(const struct stats *s)
 {
 	uint64_t known = s->covered_bytes + s->hole_bytes;

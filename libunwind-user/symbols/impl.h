@@ -136,7 +136,7 @@ struct perfmap;
 
 /* The functions that uu_symbols_new_debug() adds */
 struct debug_ops {
-	/* its arg is a struct more_arg; it finds debug information, and adds functions */
+	/* finds debug information, and adds its functions; the arg is a struct more_arg */
 	symtab_add_more *more;
 	void (*free)(struct debug *d);
 	/* opens a file with this build ID from elsewhere, and sets *@place; or -1 */

@@ -38,7 +38,7 @@ struct tables_session {
 	VEC(struct tables_entry *) entries;	/* in the order they came */
 	struct tables_summary sum;	/* without the counts that come from the entries */
 	bool vdso;			/* the vDSO is registered */
-	bool vdso32;			/* that of 32-bit programs is, or cannot be */
+	bool vdso32;			/* the 32-bit vDSO is registered, or cannot be */
 	struct tables_follow *follow;
 	struct tables_recall *recall;	/* the rest of the list, not yet handed to a thread */
 };

@@ -34,7 +34,7 @@ struct map {
 	uint64_t start, end, pgoff;
 	uint64_t max_end;		/* of all mappings of the process up to this */
 	uint32_t proc, file;
-	uint32_t seen, nr_seen;		/* its sightings, by time, in m->seen */
+	uint32_t seen, nr_seen;		/* the mapping's sightings, by time, in m->seen */
 	uint32_t id;			/* before sorting: sighting.map has this number */
 	bool contested;			/* another mapping of the process overlaps it */
 };
@@ -63,7 +63,7 @@ struct maps *maps_new(void)
 
 static void free_file(struct maps_file *f)
 {
-	/* it has the name of a function of Python, too */
+	/* the memory of @python also holds the path, see split_python() */
 	free(f->python ? f->python : f->path);
 }
 
@@ -105,7 +105,7 @@ static void split_python(struct maps_file *f)
 	f->path = file + 2;
 }
 
-/* Is it the file of this path? That of a function of Python is in two parts. */
+/* Is @path the path of this file? A function of Python has its path in two parts. */
 static bool has_path(const struct maps_file *f, const char *path)
 {
 	size_t len;

@@ -66,7 +66,7 @@ struct maps_file {
 };
 
 #define MAPS_PYTHON	"[python] "	/* starts the path in the record of such a function */
-#define MAPS_PYTHON_BASE	0x0180000000000000ull	/* its addresses */
+#define MAPS_PYTHON_BASE	0x0180000000000000ull	/* addresses of such functions */
 #define MAPS_PYTHON_END		0x0180000000080002ull
 
 /* The line at an offset in a function of Python; 0: not known. And the offset of the function */

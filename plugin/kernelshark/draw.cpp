@@ -10,8 +10,8 @@
  * between two plots needs the position of both. So each plot leaves a Place among its shapes, which
  * holds its position, and the later plot finishes the line.
  *
- * The program that loads the plugin has all classes used here. Symbols that the program lacks when
- * it runs without its window are weak, so that loading never fails.
+ * The program that loads the plugin has all classes used here. Without its window, the program
+ * lacks some symbols. These are weak here, so that loading never fails.
  */
 #include <cmath>
 #include <cstdint>

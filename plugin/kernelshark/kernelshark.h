@@ -2,8 +2,8 @@
 /*
  * kernelshark.h - requests and stacks in KernelShark's plots
  *
- * KernelShark shows every record. It cannot know which user stack belongs to which request, nor why
- * a request has no stack. This plugin asks the join and draws the answers:
+ * KernelShark shows every record, but not which user stack belongs to which request, or why a
+ * request has no stack. This plugin asks the join and draws the answers:
  *
  *  - plugin.c  KernelShark's interface: load, collect records
  *  - model.c   which request has which stack, from the join
@@ -42,7 +42,7 @@ enum shark_outcome {
 
 /* An event that asked for its user stack. The entries are KernelShark's. */
 struct shark_request {
-	const struct kshark_entry *entry;	/* its cookie; its kernel stack if that is lost */
+	const struct kshark_entry *entry;	/* the cookie; without one, the kernel stack */
 	const struct kshark_entry *shown;	/* the row with the joined text: entry or kstack */
 	uint64_t cookie;			/* 0: lost */
 	uint64_t pos, ts;			/* of the record in the file */

@@ -256,7 +256,7 @@ static int walk_version_7(struct cursor *f, struct walk *s)
 
 bool sections_is_slow_clock(const char *clock)
 {
-	/* they count events and jiffies */
+	/* counter counts events, uptime counts jiffies */
 	return !strcmp(clock, "counter") || !strcmp(clock, "uptime");
 }
 

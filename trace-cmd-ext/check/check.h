@@ -43,7 +43,7 @@ void check_add(struct check *c, enum check_level level, const char *group, const
 void check_kernel(struct check *c, const char *tracefs);
 /* Check the instances, and the files in the current folder. */
 void check_recorders(struct check *c);
-/* Check a file that a recorder has not completed; false if its name is not that of such a file. */
+/* Check a file that a recorder has not completed; false: unfinished_is_name() is false. */
 bool check_unfinished(struct check *c, const char *path);
 
 /*

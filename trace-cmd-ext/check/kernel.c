@@ -353,7 +353,7 @@ static void check_clock(struct check *c)
 
 static void check_plugin(struct check *c)
 {
-	/* that of libtraceevent where this was built, and of other systems */
+	/* libtraceevent's folders: of the machine that built this, and of other systems */
 	static const char *const libs[] = {
 		TRACEEVENT_LIB, "/usr/lib64", "/usr/lib", "/usr/local/lib", "/usr/local/lib64",
 	};

@@ -290,7 +290,7 @@ static void add_options(struct text *b, const struct rec *r, uint64_t instance_a
 		if (*at == '[' || *at == ']')
 			*at = ' ';
 	snprintf(text, sizeof(text), "[%s]", r->opts.clock);
-	/* it is no longer known if the instance is gone */
+	/* without the instance, the clock is no longer known */
 	if (*r->opts.clock)
 		add_option(b, OPTION_TRACECLOCK, text, strlen(text) + 1);
 	free(clock);

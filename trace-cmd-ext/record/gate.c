@@ -347,7 +347,7 @@ static int wait_for_gate(pid_t pid)
 	}
 	if (ended)
 		return ended == pid ? status : 0;
-	/* It is probably stopped. Kill it, or every program would wait at its start */
+	/* The gate is probably stopped. Kill it, or every program would wait at its start */
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -369,7 +369,7 @@ void rec_gate_stop(struct rec *r)
 		shutdown(g->gate, SHUT_RDWR);
 	if (g->pid > 0)
 		status = wait_for_gate(g->pid);
-	/* it may be busy for long, but nothing waits for it any more */
+	/* the maker may be busy for long, but nothing waits for its answers any more */
 	if (g->has_maker)
 		pthread_join(g->maker, NULL);
 	if (g->gate >= 0)

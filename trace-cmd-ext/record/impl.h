@@ -363,7 +363,7 @@ bool libs_read_ehdr(int fd, Elf64_Ehdr *eh);
 /* Read its program header number @i into the 64-bit form. */
 bool libs_read_phdr(int fd, const Elf64_Ehdr *eh, unsigned int i, Elf64_Phdr *ph);
 
-/* Is the file on a file system whose files come from no server and from no process? */
+/* Is the file on a local file system: its files come neither from a server nor from a process? */
 bool libs_is_local(int fd);
 
 struct libs_calls {

@@ -113,7 +113,7 @@ static int open_below(struct search *s, const char *path)
 		return -1;
 	at = syscall(SYS_openat2, s->root, path, &how, sizeof(how));
 	if (at < 0 && errno == EXDEV) {
-		/* The path may cross another file system, but no server and no automount */
+		/* The path may cross another local file system, but no server and no automount */
 		how.resolve = RESOLVE_IN_ROOT | RESOLVE_CACHED;
 		at = syscall(SYS_openat2, s->root, path, &how, sizeof(how));
 	}

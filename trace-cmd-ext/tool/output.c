@@ -20,7 +20,7 @@ static int output_failed(struct output *o, const char *what)
 	return TOOL_OUTPUT;
 }
 
-/* Write directly to what is not a regular file, such as /dev/null. */
+/* Is the path that of a device or a pipe? Such a file gets the output directly. */
 static int is_special(const char *path)
 {
 	struct stat st;

@@ -218,7 +218,7 @@ static bool step_back(struct search *s, const cs_insn *insn)
 			s->have_nr = true;
 			return true;
 		}
-		/* it compares another register */
+		/* the comparison is of another register */
 		return !s->guard;
 	}
 	if (s->guard && !s->have_nr && !keeps_flags(insn->id))

@@ -326,7 +326,7 @@ static void decode_plain(const uint8_t *p, const struct insn *insn, struct arch_
 
 	if (insn->len > 2)
 		m = place_of(p, insn->format);
-	/* these instructions have R3 in place of an index */
+	/* lmg and stmg, and others, have R3 in place of an index */
 	if (p[0] == 0xeb || p[0] == 0x90 || p[0] == 0x9b || p[0] == 0xbe ||
 	    (p[0] == 0xe7 && p[5] == 0x3e))
 		m.index = 0;

@@ -75,8 +75,8 @@ static __always_inline u64 get_address(struct count *c, void *pointer)
 }
 
 struct finding {
-	u64 at;				/* as the kernel has it: one address for all CPUs */
-	u64 elem;			/* the same for the element of `counts` */
+	u64 at;				/* the kernel's address of the count, for all CPUs */
+	u64 elem;			/* address of the element of `counts`, in the same form */
 	u32 counter;
 	u32 found;
 };
@@ -88,7 +88,7 @@ static long find_count(u32 cpu, struct finding *f)
 
 	if (!c)
 		return 1;
-	/* per-CPU data: this CPU's copy is as far from @at as its copy of the element from @elem */
+	/* per-CPU data: the CPU's count is as far from @at as the CPU's element is from @elem */
 	c->at = f->at + (get_address(c, c) - f->elem);
 	if (bpf_probe_read_kernel(&c->seen, sizeof(c->seen), (void *)c->at)) {
 		c->at = 0;

@@ -227,7 +227,7 @@ int bpfsrc_attach_tasks(struct bpfsrc_attached *a, struct bpf_object *obj, char 
 		{ "the tracepoint sched_process_fork", "sched_process_fork", "on_fork" },
 		{ "the tracepoint sched_process_exec", "sched_process_exec", "on_exec" },
 		{ "the tracepoint sched_process_free", "sched_process_free", "on_free" },
-		/* one of each two, see bpfsrc_choose_programs(); the programs name the functions */
+		/* one of each two is loaded; the programs name the functions that they attach to */
 		{ "the tracepoint sched_prepare_exec", "sched_prepare_exec", "on_prepare_exec" },
 		{ "begin_new_exec()", NULL, "on_begin_new_exec" },
 		{ "the tracepoint sched_process_exit", "sched_process_exit", "on_exit" },
@@ -242,7 +242,7 @@ int bpfsrc_attach_tasks(struct bpfsrc_attached *a, struct bpf_object *obj, char 
 		if (fd < 0)
 			continue;
 		ret = attach_to_tracepoint(a, list[i].tracepoint, fd);
-		/* without those of functions, less is known of tasks that end */
+		/* without programs at functions, less is known of tasks that end */
 		if (ret && list[i].tracepoint)
 			return bpfsrc_set_error(why, size, ret,
 						"a BPF program cannot be attached to %s: %s",

@@ -126,11 +126,11 @@ static int add_event(struct messages *m, const char *path, const struct msg_even
 		ret = prepare_cpu(c + m->nr_cpus, path, m->nr_cpus + ev->cpu);
 	if (ret)
 		return ret;
-	/* a sample of a kernel thread has neither */
+	/* a sample of a kernel thread has neither a stack nor a reason */
 	if ((ev->stack || ev->reason) && !vec_get(&m->tasks, &m->task_idx, id, ev->tid))
 		return -ENOMEM;
 	m->events++;
-	/* it was already counted as missing, so it stays missing */
+	/* the message was already counted as missing, so it stays missing */
 	if ((int32_t)(ev->seq - c->next) < 0)
 		return 0;
 	if (c->waiting == WINDOW) {

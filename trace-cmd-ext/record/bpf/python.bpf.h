@@ -469,7 +469,7 @@ static __always_inline int find_thread(struct walk *w, const struct python *file
 	p->thread_id = task->thread.fsbase;
 	if (read_user(&p->object[0], WORD, p->base + file->runtime + file->interpreters))
 		return -1;
-	/* it has not started */
+	/* no interpreter has started */
 	if (!p->object[0])
 		return 0;
 	/* each interpreter has its own threads */

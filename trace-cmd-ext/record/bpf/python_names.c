@@ -15,10 +15,10 @@
 
 #define UNIT		2		/* bytes of an instruction */
 
-/* Codes of entries; smaller ones have no change of the line, and one byte more */
+/* Codes of entries. Smaller codes have no change of the line, and one byte more */
 #define CODE_ONE_LINE0	10		/* 10 to 12: the line changes by 0 to 2; two bytes more */
 #define CODE_NO_COLUMNS	13		/* the change of the line */
-#define CODE_LONG	14		/* the same, and three numbers more */
+#define CODE_LONG	14		/* the change of the line, and three numbers more */
 #define CODE_NONE	15		/* no line */
 
 struct table {

@@ -63,9 +63,9 @@ static const struct callee_name v8_callees[] = {
 	{ "DoubleToI", true },
 	{ "ThrowWasmTrap", false },
 	{ "WasmTrap", false },
-	/* where those two end in a jump to */
+	/* the two traps end in a jump to this function */
 	{ "CEntry_Return1_ArgvOnStack_NoBuiltinExit", true },
-	/* these make the frame of code that has none yet */
+	/* these make a frame for code that has no frame yet */
 	{ "WasmLiftoffFrameSetup", false },
 	{ "MaglevOutOfLinePrologue", false },
 };

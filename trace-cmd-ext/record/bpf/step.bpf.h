@@ -352,10 +352,10 @@ static __always_inline int find_sigcontext(struct walk *w)
 		return WORD32;
 	if (!(w->frame_flags & STEP_EXACT))
 		return -1;
-	/* at the system call, or after it */
+	/* rt_sigreturn: at the system call, or after it */
 	if (((before >> 24 | from << 40) & RT_MASK32) == RT_CODE32 || before >> 8 == RT_CODE32)
 		return RT_SC32;
-	/* the same, or after pop */
+	/* sigreturn: at the system call, after it, or after the pop */
 	if ((before >> 16 | from << 48) == SIG_CODE32 || before == SIG_CODE32 ||
 	    (before >> 56 | from << 8) == SIG_CODE32)
 		return 0;

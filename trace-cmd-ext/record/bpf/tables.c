@@ -43,7 +43,7 @@ struct file {
 	char *path;			/* NULL: not known */
 	uint8_t build_id[20];
 	uint32_t build_id_size;
-	uint64_t bytes;			/* of its rows */
+	uint64_t bytes;			/* memory of the file's rows */
 };
 
 struct wanted {
@@ -346,7 +346,7 @@ static void store_runtime(struct bpfsrc_tables *t, int fd, uint32_t dev, uint64_
 	bpf_map_update_elem(t->maps.runtimes, &key, &r, BPF_ANY);
 }
 
-/* Its number; 0: there is no room for one more. Call it with t->lock held. */
+/* The number of the interpreter; 0: no room for one more. Call it with t->lock held. */
 static uint32_t number_python(struct bpfsrc_tables *t, const struct python *p)
 {
 	uint32_t nr;
@@ -362,7 +362,7 @@ static uint32_t number_python(struct bpfsrc_tables *t, const struct python *p)
 	return ++t->nr_pythons;
 }
 
-/* Its number; 0: it has no interpreter of Python, or there is no room for one more */
+/* The number of the file's interpreter; 0: the file has none, or there is no room for one more */
 static uint32_t put_python(struct bpfsrc_tables *t, int fd)
 {
 	struct python p;
