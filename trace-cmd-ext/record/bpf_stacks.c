@@ -284,7 +284,8 @@ static int add_user_stacks(struct rec *r, struct rec_bpf *s)
 		return 0;
 	tool_error("%s; %s will be without user stacks%s", why, r->opts.out,
 		   ret == -ENOSPC || ret == -EDQUOT ?
-		   ": make room: to add them takes up to three times the recording's space" : "");
+		   ": make room: adding the stacks takes up to three times the recording's "
+		   "space" : "");
 	return TOOL_FAIL;
 }
 

@@ -58,7 +58,7 @@ int command_find(const char *name, char path[PATH_MAX])
 	}
 missing:
 	if (denied) {
-		tool_error("%s: it cannot be executed: %s", name, strerror(EACCES));
+		tool_error("%s: cannot be executed: %s", name, strerror(EACCES));
 		return 126;
 	}
 	tool_error("%s: there is no such command", name);
@@ -165,7 +165,7 @@ int command_start(struct rec *r)
 	close(exec_errors);
 	if (n != sizeof(err))
 		return 0;
-	tool_error("%s: it cannot be executed: %s", r->opts.cmd[0], strerror(err));
+	tool_error("%s: cannot be executed: %s", r->opts.cmd[0], strerror(err));
 	return err == ENOENT ? 127 : 126;
 }
 
@@ -186,7 +186,7 @@ void command_stop(struct rec *r)
 	for (i = 0; i < END_TRIES && !has_ended(r); i++)
 		usleep(END_US);
 	if (!r->child_ended)
-		tool_error("%s: it does not end; it goes on as process %d", r->opts.cmd[0],
+		tool_error("%s: does not end, and goes on as process %d", r->opts.cmd[0],
 			   (int)r->child);
 }
 

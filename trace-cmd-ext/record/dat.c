@@ -427,7 +427,7 @@ static int move_data(struct rec *r, int buffer, const struct dat_layout *l, uint
 static int print_unfinished(const struct rec *r, int error)
 {
 	if (error < 0)
-		tool_error("%s: %s; the recording is kept in it and next to it: make room, then "
+		tool_error("%s: %s; the recording is in this file and next to it: make room, then "
 			   "trace-ustack check --repair %s completes it", r->part, strerror(-error),
 			   r->part);
 	return error < 0 ? TOOL_OUTPUT : error;

@@ -376,12 +376,12 @@ void jit_save(struct rec *r, struct rec_jit_map *maps, size_t nr)
 			    (unsigned long long)maps[i].from) > 0)
 			maps[i].saved = true;
 		else
-			tool_error("%s/%s: %s; functions that process %u compiled are not kept",
-				   path, name, strerror(errno), maps[i].tgid);
+			tool_error("%s/%s: %s; the names of functions that process %u compiled "
+				   "are not saved", path, name, strerror(errno), maps[i].tgid);
 		close(fd);
 	}
 	if (index && fclose(index))
-		tool_error("%s/index: %s; names of JIT code are not kept", path,
+		tool_error("%s/index: %s; the names of JIT code are not saved", path,
 			   strerror(errno));
 	if (dir >= 0)
 		close(dir);

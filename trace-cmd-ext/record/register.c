@@ -291,8 +291,8 @@ void rec_tables_save(struct rec *r)
 		return;
 	ret = saved_tables_write(r->opts.out, r->id, r->tables->t);
 	if (ret)
-		tool_error("%s.tables: %s; which files had unwind tables is not kept", r->opts.out,
-			   strerror(-ret));
+		tool_error("%s.tables: %s; the list of files with unwind tables is not saved",
+			   r->opts.out, strerror(-ret));
 }
 
 struct tables_session *rec_tables_get_session(const struct rec *r)

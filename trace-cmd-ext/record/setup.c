@@ -74,7 +74,7 @@ static int lock_instance(struct rec_buffer *b)
 	b->lock = instance_lock(b->name, true);
 	if (b->lock >= 0)
 		return 0;
-	tool_error("instances/%s: it cannot be locked: %s", b->name, strerror(-b->lock));
+	tool_error("instances/%s: cannot be locked: %s", b->name, strerror(-b->lock));
 	return TOOL_FAIL;
 }
 
@@ -177,7 +177,7 @@ int rec_remove_instances(struct rec *r)
 			continue;
 		ret = instance_remove(r->buf[i].name);
 		if (ret) {
-			tool_error("instances/%s: it cannot be removed: %s; trace-ustack check "
+			tool_error("instances/%s: cannot be removed: %s; trace-ustack check "
 				   "--repair tries again", r->buf[i].name, strerror(-ret));
 			status = TOOL_FAIL;
 		}

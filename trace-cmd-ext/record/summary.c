@@ -379,7 +379,7 @@ int rec_print_summary(struct rec *r)
 		ret = save_maps(r, &c);
 	rec_join_free(join);
 	if (ret) {
-		tool_error("%s: it cannot be read: %s", r->opts.out, strerror(-ret));
+		tool_error("%s: cannot be read: %s", r->opts.out, strerror(-ret));
 		ret = TOOL_FAIL;
 		goto out;
 	}

@@ -117,7 +117,7 @@ static int usage(const struct serve *s, const char *what, FILE *to)
 		"  -a, --all       also for all programs that run or start later, as run does\n"
 		"  -q, --quiet     print no summary\n"
 		"  -v, --verbose   also list the files that have tables\n"
-		"      --no-cache  generate all tables again, and keep none\n"
+		"      --no-cache  generate all tables again, and store none\n"
 		"  -h, --help      print this text\n",
 		s->name, what, strcmp(what, "[FILE...]") ? "while CMD runs" :
 		"for each FILE, until killed");
