@@ -8,7 +8,7 @@
 /* The search looks at this many stacks of one (tid, cookie), nearest first. */
 #define MAX_TRIES	32
 
-static uint64_t time_between(uint64_t a, uint64_t b)
+static uint64_t get_distance(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
 }
@@ -73,7 +73,7 @@ static bool has_other_between(struct join *j, struct task *t, uint64_t cookie, u
 /* Can records of this cookie at these times be of one kernel entry? */
 static bool is_one_entry(struct join *j, struct task *t, uint64_t cookie, uint64_t a, uint64_t b)
 {
-	return time_between(a, b) < j->period || !has_other_between(j, t, cookie, a, b);
+	return get_distance(a, b) < j->period || !has_other_between(j, t, cookie, a, b);
 }
 
 static bool may_answer(struct join *j, struct task *t, const struct run *run, const struct stack *s)
@@ -118,7 +118,7 @@ static uint32_t choose_stack(struct join *j, struct task *t, const struct run *r
 
 		if (!down && !up)
 			break;
-		if (down && (!up || time_between(ts, s[lo - 1].ts) <= time_between(ts, s[hi].ts)))
+		if (down && (!up || get_distance(ts, s[lo - 1].ts) <= get_distance(ts, s[hi].ts)))
 			i = --lo;
 		else
 			i = hi++;
@@ -142,7 +142,7 @@ static uint32_t choose_stack(struct join *j, struct task *t, const struct run *r
 	return own;
 }
 
-static enum join_state why_missing(struct join *j, struct task *t, const struct run *run)
+static enum join_state get_missing_state(struct join *j, struct task *t, const struct run *run)
 {
 	bool later;
 
@@ -183,7 +183,7 @@ static void resolve_run(struct join *j, struct task *t, struct run *run)
 	}
 	run->stack = choose_stack(j, t, run);
 	if (run->stack == NO_STACK) {
-		run->state = why_missing(j, t, run);
+		run->state = get_missing_state(j, t, run);
 		return;
 	}
 	run->state = JOIN_STACK;
@@ -213,7 +213,7 @@ static bool covers_record(const struct stream *st, uint64_t pos, uint64_t ts)
 	return i == st->marks.nr || ts <= st->marks.v[i].ts;
 }
 
-static bool same_request(const struct run *a, const struct run *b)
+static bool is_same_request(const struct run *a, const struct run *b)
 {
 	return a->pub.cookie == b->pub.cookie && a->pub.form == b->pub.form;
 }
@@ -246,7 +246,7 @@ void join_find_answer(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, 
 			found = r;
 			sure = true;
 			covered = c;
-		} else if (c == covered && !same_request(found, r)) {
+		} else if (c == covered && !is_same_request(found, r)) {
 			sure = false;
 		}
 	}

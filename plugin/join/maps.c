@@ -314,7 +314,7 @@ int maps_finish(struct maps *m)
 }
 
 /* The number of sightings at or before @ts, of @nr sightings sorted by time. */
-static uint32_t seen_until(const struct sighting *s, uint32_t nr, uint64_t ts)
+static uint32_t count_seen_until(const struct sighting *s, uint32_t nr, uint64_t ts)
 {
 	uint32_t i;
 
@@ -322,7 +322,7 @@ static uint32_t seen_until(const struct sighting *s, uint32_t nr, uint64_t ts)
 	return i;
 }
 
-static uint64_t sub_or_zero(uint64_t a, uint64_t b)
+static uint64_t subtract_to_zero(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
@@ -337,9 +337,9 @@ uint32_t maps_get_epoch(struct maps *m, uint32_t tgid, uint64_t ts, bool *near)
 	if (!p || !p->nr_seen)
 		return 0;
 	s = &m->contested.v[p->seen];
-	n = seen_until(s, p->nr_seen, ts);
-	*near = (n && sub_or_zero(ts, s[n - 1].ts) <= CLOCK_SLACK) ||
-		(n < p->nr_seen && sub_or_zero(s[n].ts, ts) <= CLOCK_SLACK);
+	n = count_seen_until(s, p->nr_seen, ts);
+	*near = (n && subtract_to_zero(ts, s[n - 1].ts) <= CLOCK_SLACK) ||
+		(n < p->nr_seen && subtract_to_zero(s[n].ts, ts) <= CLOCK_SLACK);
 	return n;
 }
 
@@ -347,14 +347,14 @@ uint32_t maps_get_epoch(struct maps *m, uint32_t tgid, uint64_t ts, bool *near)
  * The last sighting of @map at or before @ts. The clocks of the other CPUs are assumed to be ahead
  * of the clock of @cpu (@skew > 0), or late (@skew < 0).
  */
-static const struct sighting *last_seen(struct maps *m, const struct map *map, uint64_t ts,
-					uint32_t cpu, int skew)
+static const struct sighting *find_last_seen(struct maps *m, const struct map *map, uint64_t ts,
+					     uint32_t cpu, int skew)
 {
 	const struct sighting *s = &m->seen.v[map->seen];
 	uint64_t others = skew > 0 ? ts + CLOCK_SLACK :
-			  skew < 0 ? sub_or_zero(ts, CLOCK_SLACK) :
+			  skew < 0 ? subtract_to_zero(ts, CLOCK_SLACK) :
 				     ts;
-	uint32_t i = seen_until(s, map->nr_seen, others > ts ? others : ts);
+	uint32_t i = count_seen_until(s, map->nr_seen, others > ts ? others : ts);
 
 	while (i-- > 0)
 		if (s[i].ts <= (s[i].cpu == cpu ? ts : others))
@@ -375,7 +375,7 @@ static const struct map *choose_map(struct maps *m, const struct map *map, uint3
 		if (map[last].end <= addr)
 			continue;
 		*contested |= map[last].contested;
-		s = last_seen(m, &map[last], ts, cpu, skew);
+		s = find_last_seen(m, &map[last], ts, cpu, skew);
 		if (s && (!before || s->ts > before_ts)) {
 			before = &map[last];
 			before_ts = s->ts;

@@ -238,7 +238,7 @@ int shark_add(struct shark_model *m, int sd, const struct shark_record *rec)
 	return 0;
 }
 
-static uint64_t stack_hash(uint32_t tid, uint32_t cpu, uint64_t cookie, uint64_t ts)
+static uint64_t hash_stack(uint32_t tid, uint32_t cpu, uint64_t cookie, uint64_t ts)
 {
 	return hash64(hash64(cookie ^ (uint64_t)tid << 32) + ts + cpu);
 }
@@ -247,7 +247,7 @@ static uint64_t stack_hash(uint32_t tid, uint32_t cpu, uint64_t cookie, uint64_t
 static uint32_t find_stack(struct shark_model *m, const struct shark_request *r,
 			   const struct join_answer *ans)
 {
-	uint64_t hash = stack_hash(ans->tid, ans->cpu, r->cookie, ans->ts);
+	uint64_t hash = hash_stack(ans->tid, ans->cpu, r->cookie, ans->ts);
 	uint32_t i, found = SHARK_NONE;
 	struct shark_stack *s;
 	size_t at;
@@ -329,7 +329,7 @@ static int answer_all(struct shark_model *m)
 
 		s->whole = false;
 		s->nr_requests = 0;
-		if (hidx_add(&m->stack_idx, stack_hash(s->tid, s->cpu, s->cookie, s->ts), i))
+		if (hidx_add(&m->stack_idx, hash_stack(s->tid, s->cpu, s->cookie, s->ts), i))
 			return -ENOMEM;
 	}
 	nr = m->requests.nr;
@@ -389,8 +389,8 @@ struct index_key {
 	bool stacks, task;
 };
 
-static const struct kshark_entry *key_of(const struct index_key *key, uint32_t i, int *sd,
-					 int *val)
+static const struct kshark_entry *get_key(const struct index_key *key, uint32_t i, int *sd,
+					  int *val)
 {
 	const struct kshark_entry *e;
 
@@ -406,8 +406,8 @@ static int compare_keys(const void *a, const void *b, void *data)
 	const struct kshark_entry *x, *y;
 	int sd_x, sd_y, val_x, val_y;
 
-	x = key_of(data, i, &sd_x, &val_x);
-	y = key_of(data, j, &sd_y, &val_y);
+	x = get_key(data, i, &sd_x, &val_x);
+	y = get_key(data, j, &sd_y, &val_y);
 	CMP(sd_x, sd_y);
 	CMP(val_x, val_y);
 	CMP(x->ts, y->ts);
@@ -435,7 +435,7 @@ static int make_index(struct shark_model *m, int which)
 	idx->v.nr = nr;
 	qsort_r(idx->v.v, nr, sizeof(*idx->v.v), compare_keys, &key);
 	for (i = 0; i < nr; i++) {
-		e = key_of(&key, idx->v.v[i], &sd, &val);
+		e = get_key(&key, idx->v.v[i], &sd, &val);
 		if (!range || range->sd != sd || range->val != val) {
 			range = vec_add(&idx->ranges);
 			if (!range)
@@ -465,7 +465,7 @@ static void set_problem(struct shark_model *m, const char *what)
 		m->problem = NULL;
 }
 
-static void scan(struct shark_model *m)
+static void scan_model(struct shark_model *m)
 {
 	int fd = open(m->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
@@ -488,7 +488,7 @@ int shark_prepare(struct shark_model *m)
 	if (m->ready)
 		return 0;
 	if (!m->scanned)
-		scan(m);
+		scan_model(m);
 	drop_answers(m);
 	ret = answer_all(m);
 	if (!ret)
@@ -527,7 +527,7 @@ uint32_t shark_nth_request(const struct shark_model *m, uint32_t stack, uint32_t
 	return m->by_stack.v[s->first + n];
 }
 
-static void list_of(const struct index *idx, int sd, int val, struct shark_list *list)
+static void get_list(const struct index *idx, int sd, int val, struct shark_list *list)
 {
 	const struct range *r = idx->ranges.v;
 	size_t i;
@@ -544,11 +544,11 @@ static void list_of(const struct index *idx, int sd, int val, struct shark_list 
 void shark_requests_of(const struct shark_model *m, int sd, bool task, int val,
 		       struct shark_list *list)
 {
-	list_of(&m->index[task ? REQUESTS_BY_TASK : REQUESTS_BY_CPU], sd, val, list);
+	get_list(&m->index[task ? REQUESTS_BY_TASK : REQUESTS_BY_CPU], sd, val, list);
 }
 
 void shark_stacks_of(const struct shark_model *m, int sd, bool task, int val,
 		     struct shark_list *list)
 {
-	list_of(&m->index[task ? STACKS_BY_TASK : STACKS_BY_CPU], sd, val, list);
+	get_list(&m->index[task ? STACKS_BY_TASK : STACKS_BY_CPU], sd, val, list);
 }

@@ -48,7 +48,7 @@ char *shark_duration(int64_t ns, char *buf, size_t size)
 }
 
 /* The bin of a time, as ksmodel_get_bin() counts: -1 before the window, n_bins after it. */
-static int bin_of(const struct shark_window *win, int64_t ts)
+static int get_bin(const struct shark_window *win, int64_t ts)
 {
 	int64_t bin;
 
@@ -61,9 +61,9 @@ static int bin_of(const struct shark_window *win, int64_t ts)
 }
 
 /* The index of the list's first element at or after @ts. */
-static size_t first_at(const struct shark_list *list, int64_t ts,
-		       const struct kshark_entry *(*entry)(const struct shark_model *, uint32_t),
-		       const struct shark_model *m)
+static size_t find_first(const struct shark_list *list, int64_t ts,
+			 const struct kshark_entry *(*entry)(const struct shark_model *, uint32_t),
+			 const struct shark_model *m)
 {
 	size_t i;
 
@@ -71,12 +71,12 @@ static size_t first_at(const struct shark_list *list, int64_t ts,
 	return i;
 }
 
-static const struct kshark_entry *request_entry(const struct shark_model *m, uint32_t i)
+static const struct kshark_entry *get_request_entry(const struct shark_model *m, uint32_t i)
 {
 	return shark_request_at(m, i)->entry;
 }
 
-static const struct kshark_entry *stack_entry(const struct shark_model *m, uint32_t i)
+static const struct kshark_entry *get_stack_entry(const struct shark_model *m, uint32_t i)
 {
 	return shark_stack_at(m, i)->entry;
 }
@@ -128,8 +128,8 @@ static int add_wait(waits_t *waits, const struct shark_wait *w)
 	return 0;
 }
 
-static int wait_of(const struct shark_model *m, uint32_t request, bool task,
-		   const struct shark_window *win, waits_t *waits)
+static int make_wait(const struct shark_model *m, uint32_t request, bool task,
+		     const struct shark_window *win, waits_t *waits)
 {
 	const struct shark_request *r = shark_request_at(m, request);
 	const struct shark_stack *s = shark_stack_at(m, r->stack);
@@ -147,8 +147,8 @@ static int wait_of(const struct shark_model *m, uint32_t request, bool task,
 		return 0;
 	}
 	w.ns = end - r->entry->ts;
-	w.from = bin_of(win, r->entry->ts);
-	w.to = bin_of(win, end);
+	w.from = get_bin(win, r->entry->ts);
+	w.to = get_bin(win, end);
 	/* outside of the window, or within one mark */
 	if (w.from == w.to && (!w.elsewhere || w.from < 0 || w.from == win->n_bins))
 		return 0;
@@ -179,7 +179,7 @@ int shark_view_make(const struct shark_model *m, int sd, bool task, int val,
 		return 0;
 	shark_requests_of(m, sd, task, val, &list);
 	from = list.longest > win->min ? INT64_MIN : win->min - list.longest;
-	i = first_at(&list, from, request_entry, m);
+	i = find_first(&list, from, get_request_entry, m);
 	for (; i < list.nr && !ret; i++) {
 		const struct shark_request *r = shark_request_at(m, list.v[i]);
 
@@ -188,20 +188,20 @@ int shark_view_make(const struct shark_model *m, int sd, bool task, int val,
 		if (is_hidden(r->entry))
 			continue;
 		if (r->entry->ts >= win->min)
-			ret = add_mark(&requests, bin_of(win, r->entry->ts), list.v[i],
+			ret = add_mark(&requests, get_bin(win, r->entry->ts), list.v[i],
 				       r->outcome);
 		if (!ret)
-			ret = wait_of(m, list.v[i], task, win, &waits);
+			ret = make_wait(m, list.v[i], task, win, &waits);
 	}
 	shark_stacks_of(m, sd, task, val, &list);
-	i = first_at(&list, win->min, stack_entry, m);
+	i = find_first(&list, win->min, get_stack_entry, m);
 	for (; i < list.nr && !ret; i++) {
 		const struct shark_stack *s = shark_stack_at(m, list.v[i]);
 
 		if (s->entry->ts > win->max)
 			break;
 		if (!is_hidden(s->entry))
-			ret = add_mark(&stacks, bin_of(win, s->entry->ts), list.v[i], !s->whole);
+			ret = add_mark(&stacks, get_bin(win, s->entry->ts), list.v[i], !s->whole);
 	}
 	if (waits.nr > SHARK_MAX_WAITS) {
 		qsort(waits.v, waits.nr, sizeof(*waits.v), compare_waits);

@@ -109,7 +109,7 @@ bool decode_init(struct decode *d, struct tep_handle *tep)
 	return cookie || stack;
 }
 
-static const void *bytes_at(const struct tep_record *rec, uint64_t offset, uint64_t size)
+static const void *get_bytes(const struct tep_record *rec, uint64_t offset, uint64_t size)
 {
 	if (!rec->data || rec->size < 0 || offset > (uint64_t)rec->size ||
 	    size > (uint64_t)rec->size - offset)
@@ -143,7 +143,7 @@ bool decode_bytes(const struct decode *d, const struct tep_record *rec,
 		if (rec->size < f->offset)
 			return false;
 		*len = f->size ? f->size : rec->size - f->offset;
-		*p = bytes_at(rec, f->offset, *len);
+		*p = get_bytes(rec, f->offset, *len);
 		return *p;
 	}
 	if (f->size != 4 || !decode_number(d, rec, f, &loc))
@@ -152,12 +152,12 @@ bool decode_bytes(const struct decode *d, const struct tep_record *rec,
 	if (f->relative)
 		offset += f->offset + f->size;
 	*len = loc >> 16 & 0xffff;
-	*p = bytes_at(rec, offset, *len);
+	*p = get_bytes(rec, offset, *len);
 	return *p;
 }
 
-static uint64_t number_or(const struct decode *d, const struct tep_record *rec,
-			  const struct decode_field *f, uint64_t val)
+static uint64_t read_number_or(const struct decode *d, const struct tep_record *rec,
+			       const struct decode_field *f, uint64_t val)
 {
 	decode_number(d, rec, f, &val);
 	return val;
@@ -187,8 +187,8 @@ bool decode_read_stack(const struct decode *d, const struct tep_record *rec, str
 	    !decode_bytes(d, rec, &d->stack_stack, &s->addrs, &len))
 		return false;
 	s->nr = len / d->long_size;
-	s->tgid = number_or(d, rec, &d->stack_tgid, 0);
-	s->flags = number_or(d, rec, &d->stack_flags, 0) & 0xffff;
+	s->tgid = read_number_or(d, rec, &d->stack_tgid, 0);
+	s->flags = read_number_or(d, rec, &d->stack_flags, 0) & 0xffff;
 	while (s->nr && !decode_addr(d, s->addrs, s->nr - 1))
 		s->nr--;
 	return true;
@@ -205,11 +205,11 @@ bool decode_read_map(const struct decode *d, const struct tep_record *rec, struc
 	    !decode_number(d, rec, &d->map_end, &m->end) ||
 	    !decode_number(d, rec, &d->map_pgoff, &m->pgoff) || m->end <= m->start)
 		return false;
-	m->ino = number_or(d, rec, &d->map_ino, 0);
-	m->tgid = number_or(d, rec, &d->map_tgid, 0);
-	m->major = number_or(d, rec, &d->map_major, 0);
-	m->minor = number_or(d, rec, &d->map_minor, 0);
-	id_size = number_or(d, rec, &d->map_id_size, 0);
+	m->ino = read_number_or(d, rec, &d->map_ino, 0);
+	m->tgid = read_number_or(d, rec, &d->map_tgid, 0);
+	m->major = read_number_or(d, rec, &d->map_major, 0);
+	m->minor = read_number_or(d, rec, &d->map_minor, 0);
+	id_size = read_number_or(d, rec, &d->map_id_size, 0);
 	if (id_size && decode_bytes(d, rec, &d->map_id, &id, &id_len) &&
 	    id_size <= id_len && id_size <= 20) {
 		m->build_id = id;

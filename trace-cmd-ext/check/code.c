@@ -49,7 +49,7 @@ static const struct code_kind {
 
 #define NR_KINDS (sizeof(kinds) / sizeof(*kinds))
 
-static const struct code_kind *kind_by_section(const char *name)
+static const struct code_kind *find_kind_by_section(const char *name)
 {
 	size_t i;
 
@@ -59,7 +59,7 @@ static const struct code_kind *kind_by_section(const char *name)
 	return NULL;
 }
 
-static const struct code_kind *kind_by_functions(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
+static const struct code_kind *find_kind_by_functions(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
 	const char *name;
@@ -77,7 +77,7 @@ static const struct code_kind *kind_by_functions(Elf *elf, Elf_Scn *scn, const G
 	return NULL;
 }
 
-static const struct code_kind *kind_of(int fd)
+static const struct code_kind *find_kind(int fd)
 {
 	const struct code_kind *kind = NULL;
 	Elf_Scn *scn = NULL;
@@ -93,9 +93,9 @@ static const struct code_kind *kind_of(int fd)
 			name = gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
 			if (!name)
 				continue;
-			kind = kind_by_section(name);
+			kind = find_kind_by_section(name);
 			if (!kind && sh.sh_type == SHT_DYNSYM)
-				kind = kind_by_functions(elf, scn, &sh);
+				kind = find_kind_by_functions(elf, scn, &sh);
 		}
 	}
 	elf_end(elf);
@@ -122,7 +122,7 @@ static unsigned int sort_holes(const struct stats *s, unsigned int most[MAX_HOLE
 	return nr;
 }
 
-static double percent(uint64_t part, uint64_t all)
+static double get_percent(uint64_t part, uint64_t all)
 {
 	return all ? 100.0 * part / all : 0.0;
 }
@@ -130,8 +130,8 @@ static double percent(uint64_t part, uint64_t all)
 void check_code(struct check *c, const char *path, int fd, const struct stats *s, bool all,
 		const char *symbols)
 {
-	double covered = percent(s->covered_bytes, s->text_bytes);
-	const struct code_kind *kind = fd < 0 ? NULL : kind_of(fd);
+	double covered = get_percent(s->covered_bytes, s->text_bytes);
+	const struct code_kind *kind = fd < 0 ? NULL : find_kind(fd);
 	enum check_level level = CHECK_OK;
 	unsigned int most[MAX_HOLES], nr, i;
 	const char *remedy = NULL;
@@ -156,7 +156,8 @@ void check_code(struct check *c, const char *path, int fd, const struct stats *s
 		return;
 	fprintf(f, "tables cover %.2f%% of its code", covered);
 	if (nr) {
-		fprintf(f, ", %.2f%% are holes, where walks end (", percent(holes, s->text_bytes));
+		fprintf(f, ", %.2f%% are holes, where walks end (",
+			get_percent(holes, s->text_bytes));
 		for (i = 0; i < nr; i++)
 			fprintf(f, "%s%s: %" PRIu64 " bytes", i ? ", " : "",
 				stats_cause_name(most[i]), s->hole[most[i]].bytes);

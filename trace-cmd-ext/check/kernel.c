@@ -71,7 +71,7 @@ static void read_config(void)
 }
 
 /* "y", "n", or "unknown" */
-static const char *config_value(const char *symbol)
+static const char *get_config(const char *symbol)
 {
 	char line[128], *at;
 
@@ -83,11 +83,11 @@ static const char *config_value(const char *symbol)
 }
 
 /* @remedy with the options that the configuration lacks; malloc()ed. */
-static char *remedy_of(const char *symbol, const char *remedy)
+static char *make_remedy(const char *symbol, const char *remedy)
 {
 	char *text;
 
-	if (symbol && *config_value(symbol) != 'y' ?
+	if (symbol && *get_config(symbol) != 'y' ?
 		    asprintf(&text, "%s%sCONFIG_%s=y", remedy ? remedy : "boot a kernel",
 			     remedy ? " and " : " with ", symbol) < 0 :
 		    asprintf(&text, "%s", remedy ? remedy : "boot another kernel") < 0)
@@ -107,14 +107,14 @@ static bool need_file(struct check *c, enum check_level level, const char *file,
 		check_add(c, CHECK_OK, "kernel", file, NULL, "%s", gives);
 		return true;
 	}
-	r = remedy_of(symbol, remedy);
+	r = make_remedy(symbol, remedy);
 	check_add(c, level, "kernel", file, r, "missing: it would give %s", gives);
 	free(r);
 	return false;
 }
 
 /* A feature of the patched kernel is not missing where BPF programs replace it. */
-static enum check_level own_level(const struct check *c)
+static enum check_level get_level(const struct check *c)
 {
 	return c->bpf ? CHECK_NOTE : CHECK_MISSING;
 }
@@ -268,7 +268,7 @@ static void check_trigger(struct check *c)
 		check_add(c, CHECK_OK, "kernel", "trigger userstacktrace_deferred", NULL,
 			  "user stacks of some events only");
 	else
-		check_add(c, own_level(c), "kernel", "trigger userstacktrace_deferred", PATCHES,
+		check_add(c, get_level(c), "kernel", "trigger userstacktrace_deferred", PATCHES,
 			  "missing: it would give user stacks of some events only");
 out:
 	free(text);
@@ -286,7 +286,7 @@ static void check_formats(struct check *c)
 		snprintf(file, sizeof(file), "events/ftrace/%s/format", names[i]);
 		text = rec_tracefs_read(NULL, file, NULL);
 		if (!text)
-			check_add(c, own_level(c), "kernel", names[i], PATCHES,
+			check_add(c, get_level(c), "kernel", names[i], PATCHES,
 				  "this event is missing");
 		else if (i == 1 && (!strstr(text, " tgid;") || !strstr(text, " flags;")))
 			check_add(c, CHECK_NOTE, "kernel", names[i], PATCHES,
@@ -303,7 +303,7 @@ static void check_tables(struct check *c)
 	char *path;
 	int fd;
 
-	if (!need_file(c, own_level(c), "user_unwind_tables",
+	if (!need_file(c, get_level(c), "user_unwind_tables",
 		       "unwind tables by file: complete stacks of programs without frame pointers",
 		       "UNWIND_USER_SFRAME", PATCHES))
 		return;
@@ -332,8 +332,8 @@ static void check_prctl(struct check *c)
 			  "programs can register tables for code of their own (JIT)");
 		return;
 	}
-	r = remedy_of("UNWIND_USER_SFRAME", PATCHES);
-	check_add(c, own_level(c), "kernel", "prctl(PR_ADD_SFRAME)", r,
+	r = make_remedy("UNWIND_USER_SFRAME", PATCHES);
+	check_add(c, get_level(c), "kernel", "prctl(PR_ADD_SFRAME)", r,
 		  "it is missing (%s): programs cannot register tables for code of their own (JIT)",
 		  strerror(errno));
 	free(r);
@@ -412,12 +412,12 @@ void check_kernel(struct check *c, const char *tracefs)
 	need_file(c, CHECK_NOTE, "options/event-fork", "children of traced processes", NULL,
 		  "a newer kernel, or record with --no-inherit");
 	check_clock(c);
-	stacks = need_file(c, own_level(c), "options/userstacktrace_deferred",
+	stacks = need_file(c, get_level(c), "options/userstacktrace_deferred",
 			   "complete user stacks, walked on the way back to user space",
 			   "TRACE_USER_UNWIND", PATCHES);
 	c->user_stacks = stacks;
 	check_trigger(c);
-	c->maps = need_file(c, own_level(c), "options/userstacktrace_maps",
+	c->maps = need_file(c, get_level(c), "options/userstacktrace_maps",
 			    "records of which files are mapped, in a buffer of their own",
 			    "TRACE_USER_UNWIND", PATCHES);
 	check_formats(c);

@@ -71,7 +71,7 @@ struct flame_cmd {
 
 /* ---- gathering ---- */
 
-static int gather_one(struct flame_cmd *o, int which)
+static int gather_recording(struct flame_cmd *o, int which)
 {
 	const char *path = o->fl.path[which];
 	struct model_opts mo = o->opts;
@@ -191,7 +191,7 @@ static void make_notes(const struct flame_cmd *o, struct svg_opts *so, const str
 		so->notes[i] = notes[i];
 }
 
-static const char *default_title(const struct flame_cmd *o)
+static const char *choose_title(const struct flame_cmd *o)
 {
 	static const char *const titles[] = {
 		[GATHER_COUNT] = "Events",
@@ -204,7 +204,7 @@ static const char *default_title(const struct flame_cmd *o)
 
 static int draw_picture(struct flame_cmd *o, FILE *out)
 {
-	struct svg_opts so = { .title = default_title(o), .unit = o->fl.unit, .width = o->width,
+	struct svg_opts so = { .title = choose_title(o), .unit = o->fl.unit, .width = o->width,
 			       .icicle = o->icicle, .diff = o->fl.diff, .scale = o->fl.scale,
 			       .by = 1 };
 	struct tree t;
@@ -252,9 +252,9 @@ static int run_flame(void *arg)
 		return TOOL_FAIL;
 	}
 	if (o->fl.diff)
-		ret = gather_one(o, 0);
+		ret = gather_recording(o, 0);
 	if (!ret)
-		ret = gather_one(o, 1);
+		ret = gather_recording(o, 1);
 	if (!ret && fold_finish(o->fl.fold)) {
 		tool_error("%s: needs more memory for its stacks than there is", o->fl.path[1]);
 		ret = TOOL_FAIL;

@@ -254,7 +254,7 @@ static void put_tables(struct firefox *f)
 	jsonw_end(j);
 }
 
-static const char *state_name(uint64_t state)
+static const char *get_state_name(uint64_t state)
 {
 	switch (state & 0xff) {
 	case 0: return "preempted";
@@ -272,7 +272,7 @@ void firefox_put_wait(struct jsonw *j, const struct firefox_wait *w)
 {
 	jsonw_object(j, NULL);
 	jsonw_string(j, "type", "OffCpu");
-	jsonw_string(j, "state", state_name(w->state));
+	jsonw_string(j, "state", get_state_name(w->state));
 	jsonw_end(j);
 }
 

@@ -134,7 +134,7 @@ static bool find_hues(struct hues *h, const struct tree *t, const struct fold *f
 	return true;
 }
 
-static uint32_t shade_of(const char *s)
+static uint32_t get_shade(const char *s)
 {
 	uint32_t h = 2166136261u;
 
@@ -143,11 +143,11 @@ static uint32_t shade_of(const char *s)
 	return h >> 13;
 }
 
-static struct colour colour_of(const struct fold_name *n, const struct hues *h)
+static struct colour choose_colour(const struct fold_name *n, const struct hues *h)
 {
 	if (n->kind == FOLD_USER && !n->file)
 		return colour_unknown();
-	return colour_frame(n->kind, h->hue[n->file], shade_of(n->text));
+	return colour_frame(n->kind, h->hue[n->file], get_shade(n->text));
 }
 
 /* ---- the parts of the picture ---- */
@@ -267,7 +267,7 @@ static void put_frame(const struct picture *p, const struct tree_node *n)
 	uint32_t row = o->icicle ? n->depth : p->t->depth - 1 - n->depth;
 	unsigned int y = p->top + row * ROW;
 	struct colour c = o->diff ? colour_diff(n->value[0] * o->scale, n->value[1]) :
-			  colour_of(fold_name_of(p->f, n->name), &p->hues);
+				    choose_colour(fold_name_of(p->f, n->name), &p->hues);
 
 	fprintf(p->out, "<g data-d=\"%u\">", n->depth);
 	put_tooltip(p, n);
@@ -365,7 +365,7 @@ static void put_head(const struct picture *p)
 	      out);
 }
 
-static unsigned int head_height(const struct svg_opts *o)
+static unsigned int get_head_height(const struct svg_opts *o)
 {
 	unsigned int i = 0;
 
@@ -376,7 +376,7 @@ static unsigned int head_height(const struct svg_opts *o)
 
 void svg_write(FILE *out, const struct tree *t, const struct fold *f, const struct svg_opts *o)
 {
-	struct picture p = { .out = out, .t = t, .f = f, .o = o, .top = head_height(o) };
+	struct picture p = { .out = out, .t = t, .f = f, .o = o, .top = get_head_height(o) };
 	size_t i;
 
 	p.legend = p.top + t->depth * ROW + 14;

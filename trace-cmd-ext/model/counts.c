@@ -90,7 +90,7 @@ static int count_event(void *data, const struct model_event *ev)
 
 /* ---- the counting process ---- */
 
-static int give_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustacks)
+static int write_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustacks)
 {
 	struct head h = { m->kstacks.nr - kstacks, m->ustacks.nr - ustacks, m->counts.nr };
 	uint32_t *v = malloc(((size_t)h.kstacks + h.ustacks + 1) * sizeof(*v)), i;
@@ -128,19 +128,20 @@ static void __attribute__((noreturn)) run_worker(struct model *m, pid_t parent, 
 	m->mine = mine;
 	ret = model_for_each(m, MODEL_BY_CPU, count_event, m);
 	if (!ret)
-		ret = give_counts(m, fd, kstacks, ustacks);
+		ret = write_counts(m, fd, kstacks, ustacks);
 	_exit(ret == -ENOMEM ? 2 : ret ? 1 : 0);
 }
 
 /* ---- the model's own ---- */
 
-static uint32_t map_to(const uint32_t *v, uint32_t nr, uint32_t first, uint32_t i)
+/* The model's number of stack @i of a process, whose stacks from @first on have the numbers @v. */
+static uint32_t translate_stack(const uint32_t *v, uint32_t nr, uint32_t first, uint32_t i)
 {
 	return i == MODEL_NONE || i < first || i - first >= nr ? i : v[i - first];
 }
 
 /* @kstacks, @ustacks: the numbers of stacks in the model at the fork. */
-static int take_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustacks)
+static int read_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustacks)
 {
 	uint32_t *v = NULL, i, *kmap, *umap;
 	struct model_count *c;
@@ -174,8 +175,8 @@ static int take_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustac
 	if (!ret) {
 		m->counts.nr += h.counts;
 		for (; h.counts--; c++) {
-			c->kstack = map_to(kmap, h.kstacks, kstacks, c->kstack);
-			c->ustack = map_to(umap, h.ustacks, ustacks, c->ustack);
+			c->kstack = translate_stack(kmap, h.kstacks, kstacks, c->kstack);
+			c->ustack = translate_stack(umap, h.ustacks, ustacks, c->ustack);
 		}
 	}
 	free(v);
@@ -183,7 +184,8 @@ static int take_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustac
 }
 
 /* Give each stream, largest first, to the process with the least bytes so far. */
-static void share_out(struct model *m, struct worker *w, uint32_t nr, bool *mine, uint32_t streams)
+static void share_streams(struct model *m, struct worker *w, uint32_t nr, bool *mine,
+			  uint32_t streams)
 {
 	uint32_t i, k, best;
 	uint64_t bytes, most;
@@ -217,7 +219,7 @@ static int count_shared(struct model *m, uint32_t nr, uint32_t streams)
 	pid_t parent = getpid();
 
 	if (mine)
-		share_out(m, w, nr, mine, streams);
+		share_streams(m, w, nr, mine, streams);
 	for (i = 0; i < nr; i++)
 		w[i].fd = -1;
 	for (i = 0; i < nr && !ret; i++) {
@@ -236,7 +238,7 @@ static int count_shared(struct model *m, uint32_t nr, uint32_t streams)
 				ret = WIFEXITED(status) && WEXITSTATUS(status) == 2 ? -ENOMEM :
 										      -EIO;
 			if (!ret)
-				ret = take_counts(m, w[i].fd, kstacks, ustacks);
+				ret = read_counts(m, w[i].fd, kstacks, ustacks);
 		}
 		if (w[i].fd >= 0)
 			close(w[i].fd);

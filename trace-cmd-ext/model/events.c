@@ -50,20 +50,20 @@ void event_queue_free(struct event_queue *q)
 	q->queue = NULL;
 }
 
-static struct pending *queue_slot(struct event_queue *q, uint32_t nr)
+static struct pending *get_slot(struct event_queue *q, uint32_t nr)
 {
 	return &q->queue[nr & (q->room - 1)];
 }
 
-static struct pending *waiting_event(struct event_queue *q, int level)
+static struct pending *get_waiting_event(struct event_queue *q, int level)
 {
-	return q->nest.open >> level & 1 ? queue_slot(q, q->waiting[level]) : NULL;
+	return q->nest.open >> level & 1 ? get_slot(q, q->waiting[level]) : NULL;
 }
 
 /* The event gets no more stacks than it has now. */
 static void settle_level(struct event_queue *q, int level)
 {
-	struct pending *p = queue_slot(q, q->waiting[level]);
+	struct pending *p = get_slot(q, q->waiting[level]);
 
 	nest_close(&q->nest, level);
 	p->settled = true;
@@ -84,7 +84,7 @@ static void settle_all(struct event_queue *q, uint32_t levels)
 /* Make room for one more event and its records, so that no waiting event must leave early. */
 static int make_room(struct model *m, struct event_queue *q)
 {
-	struct pending *p = queue_slot(q, q->head), *queue;
+	struct pending *p = get_slot(q, q->head), *queue;
 	uint32_t room = 2 * q->room, i;
 
 	if (!q->nr)
@@ -101,7 +101,7 @@ static int make_room(struct model *m, struct event_queue *q)
 	if (!queue)
 		return -ENOMEM;
 	for (i = 0; i < q->nr; i++)
-		queue[(q->head + i) & (room - 1)] = *queue_slot(q, q->head + i);
+		queue[(q->head + i) & (room - 1)] = *get_slot(q, q->head + i);
 	free(q->queue);
 	q->queue = queue;
 	q->room = room;
@@ -112,7 +112,7 @@ static void add_event(struct model *m, struct event_queue *q, struct tep_record 
 		      const struct decode_common *c, int level)
 {
 	uint32_t nr = q->head + q->nr++;
-	struct pending *p = queue_slot(q, nr);
+	struct pending *p = get_slot(q, nr);
 	struct model_task *t;
 
 	p->ev.ts = rec->ts;
@@ -152,7 +152,7 @@ static bool may_have(struct event_queue *q, const struct pending *p, uint64_t co
 	uint32_t nr = q->waiting[p->level] + 1;
 
 	for (; q->nest.v[p->level].passed && nr != q->head + q->nr; nr++) {
-		inner = queue_slot(q, nr);
+		inner = get_slot(q, nr);
 		if (inner->level == p->level + 1 && inner->cookie && inner->cookie != cookie)
 			return false;
 	}
@@ -166,7 +166,7 @@ static void add_loss(struct event_queue *q, int missed)
 	int level;
 
 	for (level = 0; level < NEST_LEVELS; level++) {
-		p = waiting_event(q, level);
+		p = get_waiting_event(q, level);
 		if (p)
 			p->cut = true;
 	}
@@ -194,7 +194,7 @@ static void add_record(struct model *m, struct event_queue *q, struct tep_record
 		ended = nest_close_ended(&q->nest, level, c->tid);
 		if (ended)
 			settle_all(q, ended);
-		p = waiting_event(q, level);
+		p = get_waiting_event(q, level);
 	}
 	mine = nest_belongs(&q->nest, level, c->tid, nest_context(c->flags));
 	switch (m->types.v[type].kind) {
@@ -247,7 +247,7 @@ void event_queue_end(struct event_queue *q)
 
 struct pending *event_queue_peek(struct event_queue *q)
 {
-	struct pending *p = q->nr ? queue_slot(q, q->head) : NULL;
+	struct pending *p = q->nr ? get_slot(q, q->head) : NULL;
 
 	return p && p->settled ? p : NULL;
 }
@@ -288,7 +288,7 @@ struct events_walk {
 
 static int pass_on(struct events_walk *w, struct event_queue *q)
 {
-	struct pending *p = queue_slot(q, q->head);
+	struct pending *p = get_slot(q, q->head);
 	struct model *m = w->m;
 
 	if (m->opts.progress && !(++w->seen % PROGRESS_EVERY))
@@ -405,7 +405,7 @@ int model_rewind_to_walk(struct model *m)
 }
 
 /* An upper bound from the types alone; 0 if the filter asks for more than types. */
-static uint64_t nr_wanted(const struct model *m)
+static uint64_t count_wanted(const struct model *m)
 {
 	const struct model_filter *f = &m->opts.filter;
 	uint64_t nr = 0;
@@ -429,7 +429,7 @@ int model_for_each(struct model *m, enum model_order order, model_event_fn event
 	/* a filter by functions needs the stacks even if the caller does not */
 	m->no_stacks = order == MODEL_NO_STACKS && !m->opts.filter.nr_symbols;
 	if (!m->no_stacks)
-		model_all_ustacks(m, nr_wanted(m));
+		model_all_ustacks(m, count_wanted(m));
 	for (i = 0; i < nr && !ret; i++)
 		ret = event_queue_start(m, &queues[i], i);
 	if (!ret)

@@ -65,7 +65,7 @@ bool filter_wants_time(struct model *m, uint64_t ts)
 	return ts >= f->from && (!f->to || ts <= f->to);
 }
 
-static bool any_frame(struct model *m, const uint32_t *frames, uint32_t nr)
+static bool has_matching_frame(struct model *m, const uint32_t *frames, uint32_t nr)
 {
 	const struct model_filter *f = &m->opts.filter;
 	struct frame_info *fr;
@@ -94,7 +94,7 @@ bool filter_wants_symbols(struct model *m, const struct model_event *ev)
 		if (!m->kstacks.v[ev->kstack].matches) {
 			frames = model_get_kframes(m, ev->kstack, &nr);
 			m->kstacks.v[ev->kstack].matches =
-				frames && any_frame(m, frames, nr) ? MATCH_YES : MATCH_NO;
+				frames && has_matching_frame(m, frames, nr) ? MATCH_YES : MATCH_NO;
 		}
 		if (m->kstacks.v[ev->kstack].matches == MATCH_YES)
 			return true;
@@ -104,7 +104,7 @@ bool filter_wants_symbols(struct model *m, const struct model_event *ev)
 	if (!m->ustacks.v[ev->ustack].matches) {
 		frames = model_get_uframes(m, ev->ustack, &nr);
 		m->ustacks.v[ev->ustack].matches =
-			frames && any_frame(m, frames, nr) ? MATCH_YES : MATCH_NO;
+			frames && has_matching_frame(m, frames, nr) ? MATCH_YES : MATCH_NO;
 	}
 	return m->ustacks.v[ev->ustack].matches == MATCH_YES;
 }

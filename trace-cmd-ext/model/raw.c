@@ -38,15 +38,15 @@
 /* So many bytes of a stream before its last record stay in memory. */
 #define MAPPED_BYTES	(4u << 20)
 
-struct found {
+struct pages_search {
 	struct reader *r;
 	bool bad;
 };
 
-static int found_pages(void *data, const char *buffer, uint32_t cpu, uint64_t offset,
-		       uint64_t size, uint32_t page_size, bool compressed)
+static int note_pages(void *data, const char *buffer, uint32_t cpu, uint64_t offset,
+		      uint64_t size, uint32_t page_size, bool compressed)
 {
-	struct found *f = data;
+	struct pages_search *f = data;
 	struct reader *r = f->r;
 	struct input_stream *s;
 	size_t i;
@@ -85,7 +85,7 @@ void raw_rewind(struct reader *r)
 		rewind_stream(&r->streams.v[i]);
 }
 
-static bool same_first(struct reader *r, uint32_t i)
+static bool has_same_first(struct reader *r, uint32_t i)
 {
 	struct tep_record *ours, *theirs = r->streams.v[i].ahead;
 
@@ -98,8 +98,8 @@ static bool same_first(struct reader *r, uint32_t i)
 
 void raw_open(struct reader *r)
 {
-	struct found found = { .r = r };
-	struct sections_sink sink = { .pages = found_pages, .data = &found };
+	struct pages_search search = { .r = r };
+	struct sections_sink sink = { .pages = note_pages, .data = &search };
 	unsigned char head[18];
 	size_t i;
 	bool ok;
@@ -112,7 +112,7 @@ void raw_open(struct reader *r)
 			(uint32_t)head[14] << 24 | head[15] << 16 | head[16] << 8 | head[17] :
 			(uint32_t)head[17] << 24 | head[16] << 16 | head[15] << 8 | head[14];
 	r->swap = r->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	if (sections_walk(r->fd, &sink) || found.bad)
+	if (sections_walk(r->fd, &sink) || search.bad)
 		return;
 	r->map = mmap(NULL, r->bytes, PROT_READ, MAP_PRIVATE, r->fd, 0);
 	if (r->map == MAP_FAILED) {
@@ -122,7 +122,7 @@ void raw_open(struct reader *r)
 	raw_rewind(r);
 	ok = true;
 	for (i = 0; i < r->streams.nr && ok; i++)
-		ok = r->streams.v[i].raw.size && same_first(r, i);
+		ok = r->streams.v[i].raw.size && has_same_first(r, i);
 	raw_rewind(r);
 	r->raw = ok;
 	if (!ok)

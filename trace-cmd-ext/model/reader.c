@@ -91,7 +91,7 @@ struct quiet {
 	int out, err;
 };
 
-static struct quiet quiet_begin(void)
+static struct quiet silence_output(void)
 {
 	struct quiet q = { fcntl(1, F_DUPFD_CLOEXEC, 3), fcntl(2, F_DUPFD_CLOEXEC, 3) };
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -105,7 +105,7 @@ static struct quiet quiet_begin(void)
 	return q;
 }
 
-static void quiet_end(const struct quiet *q)
+static void restore_output(const struct quiet *q)
 {
 	fflush(NULL);
 	if (q->out >= 0) {
@@ -142,7 +142,7 @@ static int open_set(struct reader *r, struct reader_set *set)
 	set->fd = reopen(r->fd);
 	if (set->fd < 0)
 		return -errno;
-	quiet = quiet_begin();
+	quiet = silence_output();
 	top = tracecmd_open_fd(set->fd, r->opts.plugins ? 0 : TRACECMD_FL_LOAD_NO_PLUGINS);
 	nr = top ? tracecmd_buffer_instances(top) : -1;
 	for (i = -1; i < nr; i++) {
@@ -151,12 +151,12 @@ static int open_set(struct reader *r, struct reader_set *set)
 			break;
 		*slot = i < 0 ? top : tracecmd_buffer_instance_handle(top, i);
 	}
-	quiet_end(&quiet);
+	restore_output(&quiet);
 	return !top ? -EINVAL : i < nr ? -ENOMEM : 0;
 }
 
 /* Allocate the rings of a stream, or double their size. */
-static int more_room(struct input_stream *s)
+static int double_room(struct input_stream *s)
 {
 	size_t room = s->room ? 2 * s->room : READER_HELD, i, from;
 	struct tep_record **lib_records = calloc(room, sizeof(*lib_records));
@@ -192,7 +192,7 @@ int reader_hold_records(struct reader *r, uint32_t stream, size_t nr)
 	int ret = 0;
 
 	while (!ret && s->room < nr)
-		ret = more_room(s);
+		ret = double_room(s);
 	return ret;
 }
 
@@ -210,7 +210,7 @@ static int find_streams(struct reader *r)
 			if (!rec)
 				continue;
 			s = vec_add(&r->streams);
-			if (!s || more_room(s)) {
+			if (!s || double_room(s)) {
 				tracecmd_free_record(rec);
 				return -ENOMEM;
 			}

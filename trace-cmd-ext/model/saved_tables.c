@@ -16,7 +16,7 @@
 #define NR_COLUMNS	7
 #define MAX_BYTES	(64 << 20)
 
-static char *path_of(const char *dat)
+static char *make_path(const char *dat)
 {
 	char *path;
 
@@ -48,7 +48,7 @@ static void write_one(void *ctx, const struct tables_file *f)
 
 int saved_tables_write(const char *dat, uint64_t id, struct tables_session *t)
 {
-	char *path = path_of(dat);
+	char *path = make_path(dat);
 	int fd, ret;
 	FILE *f;
 
@@ -75,7 +75,7 @@ int saved_tables_write(const char *dat, uint64_t id, struct tables_session *t)
 
 void saved_tables_remove(const char *dat)
 {
-	char *path = path_of(dat);
+	char *path = make_path(dat);
 
 	if (path)
 		unlink(path);
@@ -84,7 +84,7 @@ void saved_tables_remove(const char *dat)
 
 /* ---- reading ---- */
 
-static int cause_of(const char *name)
+static int parse_cause(const char *name)
 {
 	int i;
 
@@ -139,7 +139,7 @@ static int parse_line(struct saved_tables *s, char *line)
 			return -EINVAL;
 		*line++ = '\0';
 	}
-	cause = cause_of(col[0]);
+	cause = parse_cause(col[0]);
 	/* no file has more covered code than code */
 	if (cause < 0 || !parse_build_id(col[1], &t) || !parse_number(col[2], &t.text_bytes) ||
 	    !parse_number(col[3], &t.covered_bytes) || !parse_number(col[4], &t.holes) ||
@@ -182,7 +182,7 @@ static int read_lines(struct saved_tables *s, FILE *f, uint64_t id)
 
 int saved_tables_read(struct saved_tables *s, const char *dat, uint64_t id)
 {
-	char *path = path_of(dat);
+	char *path = make_path(dat);
 	struct stat st;
 	int fd, ret;
 	FILE *f;

@@ -74,7 +74,7 @@ uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec)
 
 /* ---- user stacks ---- */
 
-static uint32_t missing_ustack(struct model *m, enum join_state state, uint32_t run)
+static uint32_t get_missing_ustack(struct model *m, enum join_state state, uint32_t run)
 {
 	struct user_stack *u;
 
@@ -140,7 +140,7 @@ uint32_t model_run_ustack(struct model *m, uint32_t run)
 	if (ans.state == JOIN_NONE)
 		return MODEL_NONE;
 	u = ans.state == JOIN_STACK ? intern_ustack(m, &ans, run) :
-				      missing_ustack(m, ans.state, run);
+				      get_missing_ustack(m, ans.state, run);
 	m->run_ustack[run] = u + 1;		/* 0 again for MODEL_NONE */
 	return u;
 }
@@ -161,7 +161,7 @@ const struct model_ustack *model_get_ustack(struct model *m, uint32_t ustack)
 
 /* ---- frames ---- */
 
-static uint64_t frame_hash(const struct model_frame *f)
+static uint64_t hash_frame(const struct model_frame *f)
 {
 	uint64_t what = (uint64_t)(f->file ? f->file->id + 1 : 0) << 40 ^
 			(uint64_t)f->tgid << 8 ^ f->exact << 1 ^ f->kernel;
@@ -175,7 +175,7 @@ static uint64_t frame_hash(const struct model_frame *f)
  */
 static uint32_t get_frame(struct model *m, const struct model_frame *want, bool *new)
 {
-	uint64_t hash = frame_hash(want);
+	uint64_t hash = hash_frame(want);
 	struct frame_info *f;
 	uint32_t i;
 	size_t pos;
@@ -200,7 +200,7 @@ static uint32_t get_frame(struct model *m, const struct model_frame *want, bool 
 /* the list of a stack without frames */
 static const uint32_t none[1];
 
-static uint32_t kernel_frame(struct model *m, uint64_t addr, bool exact)
+static uint32_t get_kernel_frame(struct model *m, uint64_t addr, bool exact)
 {
 	struct model_frame want = { .addr = addr, .kernel = true, .exact = exact };
 	bool new;
@@ -215,8 +215,8 @@ static uint32_t kernel_frame(struct model *m, uint64_t addr, bool exact)
 	return i;
 }
 
-static uint32_t user_frame(struct model *m, const struct join_answer *ans, uint64_t addr,
-			   bool exact)
+static uint32_t get_user_frame(struct model *m, const struct join_answer *ans, uint64_t addr,
+			       bool exact)
 {
 	struct model_frame want = { .addr = addr, .exact = exact };
 	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, i;
@@ -260,7 +260,7 @@ const uint32_t *model_get_kframes(struct model *m, uint32_t kstack, uint32_t *nr
 		if (vec_reserve(&m->index, (size_t)k->nr + 1))
 			return NULL;
 		for (i = 0; i < k->nr; i++) {
-			frame = kernel_frame(m, m->kaddrs.v[k->off + i], false);
+			frame = get_kernel_frame(m, m->kaddrs.v[k->off + i], false);
 			if (frame == MODEL_NONE)
 				return NULL;
 			m->index.v[m->index.nr + i] = frame;
@@ -277,7 +277,7 @@ const uint32_t *model_get_kframes(struct model *m, uint32_t kstack, uint32_t *nr
  * lookup of a return address is one byte before it. So for the first byte of a mapping this returns
  * false, and the caller resolves the frames.
  */
-static bool same_places(struct model *m, const struct user_stack *a, const struct user_stack *b)
+static bool has_same_places(struct model *m, const struct user_stack *a, const struct user_stack *b)
 {
 	uint32_t pids[2] = { a->key.tgid ^ a->key.tid, b->key.tgid ^ b->key.tid }, i;
 	uint64_t from[2] = { 0 }, to[2] = { 0 }, offset[2] = { 0 }, addr;
@@ -314,7 +314,7 @@ static bool take_frames(struct model *m, uint32_t ustack)
 		return false;
 	}
 	like = &m->ustacks.v[m->list_ustack.v[u->key.id] - 1];
-	if (like->frames == NOT_MADE || !same_places(m, like, u))
+	if (like->frames == NOT_MADE || !has_same_places(m, like, u))
 		return false;
 	u->frames = like->frames;
 	u->alike = like->alike;
@@ -344,7 +344,7 @@ const uint32_t *model_get_uframes(struct model *m, uint32_t ustack, uint32_t *nr
 		/* innermost: where the task was */
 		exact = !(u->pub.flags & STACK_NO_INNER);
 		for (i = 0; i < u->pub.nr; i++) {
-			frame = user_frame(m, &u->ans, u->pub.addrs[i], exact);
+			frame = get_user_frame(m, &u->ans, u->pub.addrs[i], exact);
 			if (frame == MODEL_NONE)
 				return NULL;
 			m->index.v[m->index.nr + i] = frame;

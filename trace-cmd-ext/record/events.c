@@ -202,7 +202,7 @@ static char *join_conditions(const char *a, const char *b, const char *c)
  * A trigger works on an event that the filter drops, too, and would then leave a stack without an
  * event. So the trigger gets the filter's condition, too.
  */
-static char *trigger_text(const struct rec_event *ev, const char *name, const char *own)
+static char *make_trigger_text(const struct rec_event *ev, const char *name, const char *own)
 {
 	const struct rec_select *sel = ev->sel;
 	char *cond = NULL, *text;
@@ -218,7 +218,7 @@ static char *trigger_text(const struct rec_event *ev, const char *name, const ch
 
 static int add_trigger(struct rec *r, const struct rec_event *ev, const char *name)
 {
-	char *text = trigger_text(ev, name, NULL);
+	char *text = make_trigger_text(ev, name, NULL);
 	int ret;
 
 	ret = text ? write_event_file(r, ev, "trigger", text,
@@ -250,7 +250,7 @@ static int restrict_trigger(struct rec *r, const struct rec_event *ev, const cha
 			    const char *name, const char *own)
 {
 	struct tracefs_instance *in = r->buf[BUF_EVENTS].instance;
-	char *text = trigger_text(ev, name, own), *off = NULL;
+	char *text = make_trigger_text(ev, name, own), *off = NULL;
 	int ret = -ENOMEM;
 
 	if (text && asprintf(&off, "!%s", name) > 0) {

@@ -53,7 +53,7 @@ struct rec_jit {
 
 /* ---- numbers of processes ---- */
 
-static uint64_t number_in(const char *path, const char *label)
+static uint64_t read_number(const char *path, const char *label)
 {
 	char *text = rec_tracefs_read_path(path, NULL), *at = text ? strstr(text, label) : NULL;
 	uint64_t n = at ? strtoull(at + strlen(label), NULL, 10) : 0;
@@ -88,8 +88,8 @@ static bool was_running(const struct rec *r, uint32_t pid)
 /* Did only one process have this PID while recording? */
 static bool had_one_process(const struct rec *r, uint32_t pid)
 {
-	uint64_t max = number_in("/proc/sys/kernel/pid_max", ""), tasks = 0;
-	uint64_t forks = number_in("/proc/stat", "\nprocesses ") - r->jit->forks;
+	uint64_t max = read_number("/proc/sys/kernel/pid_max", ""), tasks = 0;
+	uint64_t forks = read_number("/proc/stat", "\nprocesses ") - r->jit->forks;
 	uint32_t from = r->jit->last_pid, to = read_last_pid();
 	const char *at;
 
@@ -219,7 +219,7 @@ void jit_start(struct rec *r)
 	if (!j)
 		return;
 	j->last_pid = read_last_pid();
-	j->forks = number_in("/proc/stat", "\nprocesses ");
+	j->forks = read_number("/proc/stat", "\nprocesses ");
 	/* file times use the coarse clock: by a finer clock, new files would seem older */
 	j->start_time = clock_ns(CLOCK_REALTIME_COARSE);
 	find_own(j);
@@ -227,7 +227,7 @@ void jit_start(struct rec *r)
 }
 
 /* A time of day as a time stamp of the recording; false if that is not known. */
-static bool to_clock(const struct rec *r, uint64_t ns, uint64_t *ts)
+static bool convert_to_clock(const struct rec *r, uint64_t ns, uint64_t *ts)
 {
 	static const struct {
 		const char *name;
@@ -266,7 +266,7 @@ static int find_map(const struct rec *r, uint32_t tgid, uint64_t *from)
 		good = had_one_process(r, tgid) &&
 		       (birth >= r->jit->start_time || is_own(r->jit, tgid));
 	if (good && birth >= r->jit->start_time)
-		good = to_clock(r, birth, from);
+		good = convert_to_clock(r, birth, from);
 	if (good)
 		return fd;
 	close(fd);

@@ -180,7 +180,7 @@ static void read_cache(struct search *s)
 		s->cache_size = n - (s->cache - (char *)s->cache_memory);
 }
 
-static uint32_t cache_u32(const struct search *s, size_t at)
+static uint32_t read_cache_u32(const struct search *s, size_t at)
 {
 	uint32_t v;
 
@@ -247,7 +247,7 @@ static bool read_header(int fd, Elf64_Ehdr *eh)
 	       eh->e_ident[EI_DATA] == (*(const char *)&one ? ELFDATA2LSB : ELFDATA2MSB);
 }
 
-static Elf64_Dyn dyn_at(const void *dynamic, unsigned char class, size_t i)
+static Elf64_Dyn get_dyn(const void *dynamic, unsigned char class, size_t i)
 {
 	Elf64_Dyn dyn;
 	Elf32_Dyn dyn32;
@@ -284,12 +284,12 @@ static void add_texts(struct search *s, int fd, const Elf64_Ehdr *eh, const void
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		dyn = dyn_at(dynamic, s->class, i);
+		dyn = get_dyn(dynamic, s->class, i);
 		if (dyn.d_tag == DT_STRTAB)
 			strings = dyn.d_un.d_val;
 	}
 	for (i = 0; i < nr && !has_ended(s); i++) {
-		dyn = dyn_at(dynamic, s->class, i);
+		dyn = get_dyn(dynamic, s->class, i);
 		if (dyn.d_tag == DT_NULL)
 			return;
 		if (dyn.d_tag == DT_NEEDED &&
@@ -361,11 +361,11 @@ static bool try_cache(struct search *s, const char *name)
 
 	if (s->cache_size < CACHE_HEADER)
 		return false;
-	nr = cache_u32(s, CACHE_NR_OFF);
+	nr = read_cache_u32(s, CACHE_NR_OFF);
 	for (i = 0; i < nr && i < CACHE_MAX_NR && at + CACHE_ENTRY <= s->cache_size;
 	     i++, at += CACHE_ENTRY) {
-		key = cache_u32(s, at + CACHE_KEY_OFF);
-		value = cache_u32(s, at + CACHE_VALUE_OFF);
+		key = read_cache_u32(s, at + CACHE_KEY_OFF);
+		value = read_cache_u32(s, at + CACHE_VALUE_OFF);
 		if (!(i % 256) && has_ended(s))
 			break;
 		/* the text ends with a zero */

@@ -46,7 +46,7 @@ static int show_progress(void *ctx, uint64_t done, uint64_t all)
 /* ---------------------------------- CMD ---------------------------------- */
 
 /* PT_INTERP of an ELF file; false if the file has no PT_INTERP. */
-static bool elf_interpreter(int fd, char *interp, size_t size)
+static bool read_interpreter(int fd, char *interp, size_t size)
 {
 	Elf64_Ehdr eh;
 	Elf64_Phdr ph;
@@ -121,13 +121,13 @@ static void add_elf(struct tables_session *t, const char *path)
 	if (fd < 0)
 		return;
 	tables_add_fd(t, fd, path);
-	if (elf_interpreter(fd, interp, sizeof(interp)))
+	if (read_interpreter(fd, interp, sizeof(interp)))
 		add_libraries(t, interp, path);
 	close(fd);
 }
 
 /* The first line of a script, without "#!", terminated; false if it is not a script. */
-static bool script_line(const char *path, char *line, size_t size)
+static bool read_script_line(const char *path, char *line, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
@@ -150,7 +150,7 @@ static void add_program(struct tables_session *t, const char *name)
 
 	snprintf(path, sizeof(path), "%s", name);
 	for (depth = 0; depth < MAX_SCRIPTS; depth++) {
-		if (!script_line(path, line, sizeof(line))) {
+		if (!read_script_line(path, line, sizeof(line))) {
 			add_elf(t, path);
 			return;
 		}

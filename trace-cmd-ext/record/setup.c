@@ -191,7 +191,7 @@ int rec_remove_instances(struct rec *r)
 
 /* ----------------------------- configuration ----------------------------- */
 
-static unsigned long default_kb(int nr_cpus)
+static unsigned long choose_kb(int nr_cpus)
 {
 	char *text = rec_tracefs_read_path("/proc/meminfo", NULL), *at;
 	unsigned long free_kb = 0, kb;
@@ -242,7 +242,7 @@ int rec_configure(struct rec *r)
 {
 	int ret;
 
-	r->kb = r->opts.kb ? r->opts.kb : default_kb(r->nr_cpus);
+	r->kb = r->opts.kb ? r->opts.kb : choose_kb(r->nr_cpus);
 	ret = set_common(r, &r->buf[BUF_EVENTS], r->kb);
 	if (!ret && r->opts.maps)
 		ret = set_common(r, &r->buf[BUF_MAPS], r->kb < MAPS_KB ? r->kb : MAPS_KB);

@@ -27,7 +27,7 @@ struct ids {
 #define PID_AT	4			/* in each record: the task that ran */
 
 /* "field:u32 NAME;	offset:N;" in a format; -1 if it is not there. */
-static int offset_of(const char *format, const char *name)
+static int parse_offset(const char *format, const char *name)
 {
 	char wanted[64], *at;
 	unsigned int off;
@@ -70,7 +70,7 @@ struct pass {
 	int error;
 };
 
-static uint32_t number_at(const char *data, int size, int off)
+static uint32_t read_number_at(const char *data, int size, int off)
 {
 	uint32_t n = 0;
 
@@ -96,32 +96,32 @@ static void count_record(const struct pass *p, const char *data, int size)
 		c->user_stacks++;
 	} else if (type == p->id.map) {
 		/* once for each process and file, which is cheaper than for each stack */
-		add_tgid(c, number_at(data, size, p->map_tgid_at));
+		add_tgid(c, read_number_at(data, size, p->map_tgid_at));
 	} else if (type == p->id.stack) {
-		flags = number_at(data, size, p->flags_at);
+		flags = read_number_at(data, size, p->flags_at);
 		c->stacks += !(flags & STACK_MORE);
 		c->truncated += !!(flags & STACK_TRUNCATED);
 		c->incomplete += !!(flags & STACK_INCOMPLETE);
 		c->frame_pointer += !!(flags & STACK_FRAME_POINTER);
 	} else {
 		c->events++;
-		c->own += own_tasks_has(p->r, number_at(data, size, PID_AT)) ||
+		c->own += own_tasks_has(p->r, read_number_at(data, size, PID_AT)) ||
 			  (type == p->id.switched &&
-			   own_tasks_has(p->r, number_at(data, size, p->next_at)));
+			   own_tasks_has(p->r, read_number_at(data, size, p->next_at)));
 	}
 }
 
 /* How many stacks of a process are older than its map? */
 static void count_late(const struct pass *p, uint64_t ts, const char *data, int size)
 {
-	uint32_t tgid = number_at(data, size, p->tgid_at);
+	uint32_t tgid = read_number_at(data, size, p->tgid_at);
 	uint16_t type;
 	size_t i;
 
 	if (size < 8)
 		return;
 	memcpy(&type, data, sizeof(type));
-	if (type != p->id.stack || number_at(data, size, p->flags_at) & STACK_MORE)
+	if (type != p->id.stack || read_number_at(data, size, p->flags_at) & STACK_MORE)
 		return;
 	for (i = 0; i < p->c->nr_maps; i++) {
 		if (p->c->map[i].tgid != tgid)
@@ -171,15 +171,15 @@ static int count_file(const struct rec *r, struct rec_stats *c, struct rec_join 
 	};
 	format = format_read(r, FORMAT_STACK, NULL);
 	if (format) {
-		p.flags_at = offset_of(format, "flags");
-		p.tgid_at = offset_of(format, "tgid");
+		p.flags_at = parse_offset(format, "flags");
+		p.tgid_at = parse_offset(format, "tgid");
 	}
 	free(format);
 	format = format_read(r, FORMAT_MAP, NULL);
-	p.map_tgid_at = format ? offset_of(format, "tgid") : -1;
+	p.map_tgid_at = format ? parse_offset(format, "tgid") : -1;
 	free(format);
 	format = rec_tracefs_read(NULL, "events/sched/sched_switch/format", NULL);
-	p.next_at = format ? offset_of(format, "next_pid") : -1;
+	p.next_at = format ? parse_offset(format, "next_pid") : -1;
 	free(format);
 	kbuf = kbuffer_alloc(sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
 			     __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? KBUFFER_ENDIAN_BIG :

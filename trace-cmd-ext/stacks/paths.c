@@ -98,7 +98,7 @@ static uint32_t make_name(struct paths *p, const struct model_frame *f)
 	return fold_add_name(p->f, kind, text, file);
 }
 
-static uint32_t frame_name(struct paths *p, uint32_t frame)
+static uint32_t get_frame_name(struct paths *p, uint32_t frame)
 {
 	if (!grow_numbers(&p->frame_name, frame))
 		return UINT32_MAX;
@@ -125,7 +125,7 @@ static void add_frames(struct paths *p, const uint32_t *frames, uint32_t from, u
 		return;
 	}
 	while (nr > from)
-		p->tmp.v[p->tmp.nr++] = frame_name(p, frames[--nr]);
+		p->tmp.v[p->tmp.nr++] = get_frame_name(p, frames[--nr]);
 }
 
 static void add_note(struct paths *p, const char *text)
@@ -149,7 +149,7 @@ static uint32_t finish_seg(struct paths *p, bool reversed)
 	return fold_add_seg(p->f, v, nr);
 }
 
-static const char *why_missing(struct model *m, enum join_state state)
+static const char *get_missing_note(struct model *m, enum join_state state)
 {
 	if (state == JOIN_LOST && model_get_info(m)->damaged)
 		return "[lost: the file is damaged]";
@@ -163,7 +163,7 @@ void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n)
 
 	memset(n, 0, sizeof(*n));
 	if (u->state != JOIN_STACK) {
-		n->outer[n->nr++] = why_missing(m, u->state);
+		n->outer[n->nr++] = get_missing_note(m, u->state);
 		return;
 	}
 	if (flags & STACK_TRUNCATED)
@@ -211,7 +211,7 @@ static bool spell_user(struct paths *p, uint32_t ustack)
 	if (!p->o.lines)
 		add_frames(p, frames, 0, nr);
 	for (i = nr; p->o.lines && i-- > 0; ) {
-		add_name(p, frame_name(p, frames[i]));
+		add_name(p, get_frame_name(p, frames[i]));
 		add_inlined(p, frames[i]);
 	}
 	if (n.inner)
@@ -245,7 +245,7 @@ static bool spell_kernel(struct paths *p, uint32_t kstack)
 	return true;
 }
 
-static uint32_t stack_seg(struct paths *p, bool user, uint32_t id, bool reversed)
+static uint32_t get_stack_seg(struct paths *p, bool user, uint32_t id, bool reversed)
 {
 	struct stack_segs *s = get_segs(p, user, id);
 	uint32_t like, made;
@@ -257,7 +257,7 @@ static uint32_t stack_seg(struct paths *p, bool user, uint32_t id, bool reversed
 		return made - 1;
 	like = user ? model_find_like_uframes(p->m, id) : id;
 	if (like != id) {
-		made = stack_seg(p, user, like, reversed);
+		made = get_stack_seg(p, user, like, reversed);
 	} else {
 		p->tmp.nr = 0;
 		if (!(user ? spell_user(p, id) : spell_kernel(p, id)))
@@ -308,7 +308,7 @@ uint32_t paths_user(struct paths *p, uint32_t ustack, uint32_t kstack)
 	const char *why;
 
 	if (ustack != MODEL_NONE)
-		return stack_seg(p, true, ustack, false);
+		return get_stack_seg(p, true, ustack, false);
 	why = p->joined ? paths_no_user(p->m, kstack) : NULL;
 	if (!why)
 		return FOLD_NONE;
@@ -319,7 +319,7 @@ uint32_t paths_user(struct paths *p, uint32_t ustack, uint32_t kstack)
 
 uint32_t paths_kernel(struct paths *p, uint32_t kstack)
 {
-	return kstack == MODEL_NONE ? FOLD_NONE : stack_seg(p, false, kstack, false);
+	return kstack == MODEL_NONE ? FOLD_NONE : get_stack_seg(p, false, kstack, false);
 }
 
 static struct tid *get_tid(struct paths *p, uint32_t tid)
@@ -369,7 +369,7 @@ uint32_t paths_event(struct paths *p, uint32_t type)
 
 /* ---- wake-ups ---- */
 
-static uint32_t waker_kernel(struct paths *p, const struct waker *by)
+static uint32_t spell_waker_kernel(struct paths *p, const struct waker *by)
 {
 	uint32_t mark = fold_add_name(p->f, FOLD_MARK, "woken by", FOLD_NONE);
 	struct stack_segs *s;
@@ -393,7 +393,7 @@ static uint32_t waker_kernel(struct paths *p, const struct waker *by)
  * An interrupt is the waker itself. The program that it interrupted did not cause the wake-up, so
  * only the name of its task is shown.
  */
-static uint32_t waker_user(struct paths *p, const struct waker *by)
+static uint32_t spell_waker_user(struct paths *p, const struct waker *by)
 {
 	static const char *const context[] = {
 		[WAKER_SOFTIRQ] = "[soft interrupt]",
@@ -403,7 +403,7 @@ static uint32_t waker_user(struct paths *p, const struct waker *by)
 
 	if (by->context == WAKER_TASK) {
 		if (by->ustack != MODEL_NONE)
-			return stack_seg(p, true, by->ustack, true);
+			return get_stack_seg(p, true, by->ustack, true);
 		return paths_user(p, MODEL_NONE, by->kstack);
 	}
 	p->tmp.nr = 0;
@@ -418,8 +418,8 @@ void paths_wake(struct paths *p, const struct wait *w, const struct waker *by,
 	seg[SEG_TASK] = paths_task(p, w->tid);
 	seg[SEG_USER] = paths_user(p, w->ustack, w->kstack);
 	seg[SEG_KERNEL] = paths_kernel(p, w->kstack);
-	seg[SEG_WAKER_KERNEL] = waker_kernel(p, by);
-	seg[SEG_WAKER_USER] = waker_user(p, by);
+	seg[SEG_WAKER_KERNEL] = spell_waker_kernel(p, by);
+	seg[SEG_WAKER_USER] = spell_waker_user(p, by);
 	seg[SEG_WAKER_TASK] = paths_task(p, by->tid);
 }
 

@@ -25,7 +25,7 @@ struct tree_walk {
 	VEC(struct tree_node) nodes;
 };
 
-static unsigned int bucket_of(uint64_t v)
+static unsigned int get_bucket(uint64_t v)
 {
 	int msb;
 
@@ -36,7 +36,7 @@ static unsigned int bucket_of(uint64_t v)
 }
 
 /* The least weight in a bucket. */
-static uint64_t bucket_min(unsigned int b)
+static uint64_t get_bucket_min(unsigned int b)
 {
 	return b < STEPS ? b : (uint64_t)(STEPS + b % STEPS) << (b / STEPS - 1);
 }
@@ -51,7 +51,7 @@ static int finish_node(struct tree_walk *w)
 		o[-1].value[1] += o->value[1];
 	}
 	if (!w->tree) {
-		w->bucket[bucket_of(o->value[w->by])]++;
+		w->bucket[get_bucket(o->value[w->by])]++;
 		return 0;
 	}
 	if (o->value[w->by] < w->tree->least) {
@@ -91,8 +91,8 @@ static int spell_seg(struct tree_walk *w, const struct fold_sample *s, int seg,
 	return 0;
 }
 
-static int one_sample(struct tree_walk *w, const struct fold_sample *prev,
-		      const struct fold_sample *s)
+static int walk_sample(struct tree_walk *w, const struct fold_sample *prev,
+		       const struct fold_sample *s)
 {
 	struct open_node *o;
 	uint32_t same = 0, nr;
@@ -131,7 +131,7 @@ static int walk_samples(struct tree_walk *w)
 	w->at = 0;
 	w->path.nr = w->names.nr = 0;
 	for (i = 0; i < nr && !ret; i++) {
-		ret = one_sample(w, prev, fold_get_sample(w->f, i));
+		ret = walk_sample(w, prev, fold_get_sample(w->f, i));
 		prev = fold_get_sample(w->f, i);
 	}
 	while (w->path.nr && !ret)
@@ -139,7 +139,7 @@ static int walk_samples(struct tree_walk *w)
 	return ret;
 }
 
-static uint64_t least_weight(const struct tree_walk *w, size_t max_nodes)
+static uint64_t find_least_weight(const struct tree_walk *w, size_t max_nodes)
 {
 	uint64_t nr = 0;
 	int i;
@@ -147,7 +147,7 @@ static uint64_t least_weight(const struct tree_walk *w, size_t max_nodes)
 	for (i = BUCKETS - 1; i > 0; i--) {
 		nr += w->bucket[i];
 		if (nr > max_nodes)
-			return bucket_min(i + 1 < BUCKETS ? i + 1 : i);
+			return get_bucket_min(i + 1 < BUCKETS ? i + 1 : i);
 	}
 	return 1;
 }
@@ -173,7 +173,7 @@ int tree_make(struct tree *t, const struct fold *f, int by, size_t max_nodes, do
 	}
 	ret = walk_samples(&w);
 	if (!ret) {
-		t->least = least_weight(&w, max_nodes);
+		t->least = find_least_weight(&w, max_nodes);
 		if (t->least < share * t->total[by])
 			t->least = share * t->total[by];
 		w.tree = t;

@@ -274,7 +274,7 @@ static int note_switch_in(struct waits_scan *r, const struct model_event *ev, ui
 	return r->o->wait ? r->o->wait(r->o->data, &t->out) : 0;
 }
 
-static enum waker_context context_of(uint64_t flags)
+static enum waker_context get_context(uint64_t flags)
 {
 	if (flags & TRACE_FL_NMI)
 		return WAKER_NMI;
@@ -304,7 +304,7 @@ static int note_wake_up(struct waits_scan *r, const struct model_event *ev, uint
 		return 0;
 	}
 	model_read_number(r->m, ev, &r->flags, &flags);
-	waker.context = context_of(flags);
+	waker.context = get_context(flags);
 	t->out.ns = ev->ts - t->out.from;
 	r->st->wakeups++;
 	r->st->wakeups_ns += t->out.ns;

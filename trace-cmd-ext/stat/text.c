@@ -10,7 +10,7 @@
 
 typedef unsigned long long ull;
 
-static double percent(uint64_t part, uint64_t all)
+static double get_percent(uint64_t part, uint64_t all)
 {
 	return all ? 100.0 * part / all : 0;
 }
@@ -85,13 +85,13 @@ static void print_requests(struct model *m, const struct stat_counts *s)
 		n = s->r.states[i];
 		if (n || i < JOIN_UNSURE)
 			printf("  %-15s %10llu %6.2f%%%s\n", join_words[i].name, (ull)n,
-			       percent(n, all), join_words[i].about);
+			       get_percent(n, all), join_words[i].about);
 	}
 	for (i = 0; i < STAT_NR_MARKS; i++) {
 		n = s->r.marks[i];
 		if (n || i <= STAT_FRAME_POINTER)
 			printf("    %-13s %10llu %6.2f%%  %s\n", stat_mark_name(i), (ull)n,
-			       percent(n, s->r.states[JOIN_STACK]), marked[i]);
+			       get_percent(n, s->r.states[JOIN_STACK]), marked[i]);
 	}
 	if (!model_get_info(m)->joined)
 		return;
@@ -135,8 +135,8 @@ static void print_ends(const struct stat_counts *s)
 	for (i = 0; all && i < END_NR; i++)
 		if (s->ends[i])
 			printf("  %-15s %10llu %6.2f%%  %s\n  %35s-> %s\n", end_reason_name(i),
-			       (ull)s->ends[i], percent(s->ends[i], all), end_reason_about(i), "",
-			       end_reason_remedy(i));
+			       (ull)s->ends[i], get_percent(s->ends[i], all),
+			       end_reason_about(i), "", end_reason_remedy(i));
 }
 
 /* Its table, in 24 characters. */
@@ -151,7 +151,7 @@ static void put_table(const struct stat_file *f)
 		snprintf(buf, sizeof(buf), "none: no file");
 	else if (f->cause == TABLES_COVERED)
 		snprintf(buf, sizeof(buf), "%s%.2f%%, %llu holes%s", open,
-			 percent(f->covered_bytes, f->text_bytes), (ull)f->holes, close);
+			 get_percent(f->covered_bytes, f->text_bytes), (ull)f->holes, close);
 	else
 		snprintf(buf, sizeof(buf), "%snone: %s%s", open, f->cause == TABLES_ERROR ?
 			 strerror(f->error) : tables_cause_name(f->cause), close);

@@ -50,7 +50,7 @@ static int print_gen_error(const char *path, int err)
 	}
 }
 
-static int generate(const char *path, struct gen_table *table, double *ms)
+static int make_table(const char *path, struct gen_table *table, double *ms)
 {
 	/* a path can lead to a pipe without a writer */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), ret;
@@ -102,7 +102,7 @@ static int write_table(const char *path, const char *out)
 	double ms;
 	int ret;
 
-	ret = generate(path, &table, &ms);
+	ret = make_table(path, &table, &ms);
 	if (ret)
 		return ret;
 	to = fopen(out, "wbe");
@@ -118,7 +118,7 @@ static int write_table(const char *path, const char *out)
 
 /* --------------------------------- dump ---------------------------------- */
 
-static const char *reg_name(const struct sframe_table *t, unsigned int reg)
+static const char *get_reg_name(const struct sframe_table *t, unsigned int reg)
 {
 	const struct arch *arch = arch_of_abi(t->arch->abi);
 
@@ -140,13 +140,13 @@ static void print_rule(const struct sframe_table *t, const char *name,
 		base = "cfa";
 		break;
 	case SFRAME_SP:
-		base = reg_name(t, t->arch->reg_sp);
+		base = get_reg_name(t, t->arch->reg_sp);
 		break;
 	case SFRAME_FP:
-		base = reg_name(t, t->arch->reg_fp);
+		base = get_reg_name(t, t->arch->reg_fp);
 		break;
 	default:
-		base = reg_name(t, rule->reg);
+		base = get_reg_name(t, rule->reg);
 	}
 	printf(rule->deref ? " %s=*(%s%+d)" : " %s=%s%+d", name, base, rule->off);
 	if (rule->add)
@@ -154,9 +154,9 @@ static void print_rule(const struct sframe_table *t, const char *name,
 }
 
 /* Print where the register is saved; print nothing if it still holds its value. */
-static void print_kept(const struct sframe_table *t, uint32_t slot)
+static void print_kept_reg(const struct sframe_table *t, uint32_t slot)
 {
-	const char *reg = reg_name(t, t->arch->reg_kept);
+	const char *reg = get_reg_name(t, t->arch->reg_kept);
 
 	if (!t->kept)
 		return;
@@ -197,7 +197,7 @@ static int dump_func(const struct sframe_table *t, uint32_t index)
 		print_rule(t, "cfa", &row.cfa);
 		print_rule(t, "ra", &row.ra);
 		print_rule(t, "fp", &row.fp);
-		print_kept(t, SFRAME_ROW_KEPT(row.flags));
+		print_kept_reg(t, SFRAME_ROW_KEPT(row.flags));
 		if (row.flags & SFRAME_ROW_MANGLED)
 			printf(" ra signed");
 		putchar('\n');
@@ -242,7 +242,7 @@ static int cmd_dump(const char *path)
 	uint32_t i, nr_rows;
 	int ret;
 
-	if (read_section(path, &table) && generate(path, &table, NULL))
+	if (read_section(path, &table) && make_table(path, &table, NULL))
 		return 1;
 	ret = gen_open(&table, &t);
 	if (!ret)
@@ -305,8 +305,8 @@ static bool is_start_context(const struct verify *v, uint64_t start, uint64_t en
 	return true;
 }
 
-static bool same_rule(const struct verify *v, const struct cfi_rule *theirs,
-		      const struct sframe_rule *ours, uint64_t pc)
+static bool is_same_rule(const struct verify *v, const struct cfi_rule *theirs,
+			 const struct sframe_rule *ours, uint64_t pc)
 {
 	static const uint8_t how[] = {
 		[CFI_SAME] = SFRAME_SAME, [CFI_UNDEF] = SFRAME_UNDEFINED,
@@ -354,8 +354,9 @@ static void verify_pc(struct verify *v, uint64_t pc)
 		ret = -EINVAL;
 	if (!ret && !!(v->state.flags & CFI_SIGNAL) == !!(row.flags & SFRAME_ROW_SIGNAL) &&
 	    !!(v->state.flags & CFI_MANGLED) == !!(row.flags & SFRAME_ROW_MANGLED) &&
-	    same_rule(v, &v->state.cfa, &row.cfa, pc) && same_rule(v, &v->state.ra, &row.ra, pc) &&
-	    same_rule(v, &v->state.fp, &row.fp, pc))
+	    is_same_rule(v, &v->state.cfa, &row.cfa, pc) &&
+	    is_same_rule(v, &v->state.ra, &row.ra, pc) &&
+	    is_same_rule(v, &v->state.fp, &row.fp, pc))
 		return;
 	if (v->wrong++ < MAX_PRINTED)
 		printf("%s: %#" PRIx64 ": the table has %s .eh_frame\n", v->path, pc,
@@ -434,7 +435,7 @@ static int cmd_verify(const char *path)
 	double ms;
 	int ret, fd;
 
-	ret = generate(path, &table, &ms);
+	ret = make_table(path, &table, &ms);
 	if (ret)
 		return ret;
 	if (gen_open(&table, &v.t)) {

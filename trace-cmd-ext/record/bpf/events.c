@@ -329,7 +329,7 @@ static const char *const header_names[MAX_SYSCALLS] = {
 };
 
 /* Functions whose names differ from those of their numbers */
-static const char *function_of(const char *name)
+static const char *find_function(const char *name)
 {
 	static const char *const other[][2] = {
 		{ "stat", "newstat" }, { "fstat", "newfstat" }, { "lstat", "newlstat" },
@@ -344,7 +344,7 @@ static const char *function_of(const char *name)
 	return name;
 }
 
-static void number_by_headers(struct control *c, const struct bpfsrc_opts *opts)
+static void number_from_headers(struct control *c, const struct bpfsrc_opts *opts)
 {
 	char name[128];
 	unsigned int nr;
@@ -352,7 +352,7 @@ static void number_by_headers(struct control *c, const struct bpfsrc_opts *opts)
 	for (nr = 0; nr < MAX_SYSCALLS; nr++) {
 		if (!header_names[nr])
 			continue;
-		snprintf(name, sizeof(name), "sys_%s", function_of(header_names[nr]));
+		snprintf(name, sizeof(name), "sys_%s", find_function(header_names[nr]));
 		set_event(c, opts, nr, name);
 	}
 }
@@ -372,7 +372,7 @@ static int number_syscalls(struct bpf_object *obj, struct control *c,
 		ret = bpf_prog_test_run_opts(bpfsrc_get_prog_fd(obj, "read_syscalls"), &run);
 	}
 	if (ret)
-		number_by_headers(c, opts);
+		number_from_headers(c, opts);
 	else
 		ret = for_each_symbol(&s, find_event);
 	return ret == -ENOMEM ? ret : 0;

@@ -169,7 +169,7 @@ static int add_message(struct insert *s, const struct messages_event *ev)
 	return 0;
 }
 
-static bool gap_ahead(struct insert *s, int cpu, int *error)
+static bool has_gap_ahead(struct insert *s, int cpu, int *error)
 {
 	const struct messages_event *ev = messages_peek(&s->msgs, cpu, error);
 
@@ -285,7 +285,7 @@ static bool take_message(struct insert *s, int cpu, const struct common *c,
 	if ((u->m[i].stack && u->m[i].stack != t->latest) || u->m[i].time + max_age < time ||
 	    (may_migrate && u->m[i].all_gaps != s->gaps + s->gaps_ahead) ||
 	    (!may_migrate && (u->m[i].cpu != (uint32_t)cpu ||
-			      u->m[i].gaps != s->cpu[cpu].gaps + gap_ahead(s, cpu, error)))) {
+			      u->m[i].gaps != s->cpu[cpu].gaps + has_gap_ahead(s, cpu, error)))) {
 		/* No other record may take it */
 		u->nr--;
 		return false;
@@ -582,7 +582,7 @@ static int write_stack(struct insert *s, struct cpu *cpu, const struct pending_c
 }
 
 /* A cookie in the kernel's form: {CPU + 1, a count in steps of 2}. */
-static uint64_t new_cookie(struct insert *s, struct cpu *cpu)
+static uint64_t make_cookie(struct insert *s, struct cpu *cpu)
 {
 	union {
 		struct {
@@ -617,7 +617,7 @@ static int write_cookie(struct insert *s, struct cpu *cpu, const struct pending_
 	if (new) {
 		t->stack = st ? st->id : 0;
 		t->tgid = pending->tgid;
-		t->cookie = new_cookie(s, cpu);
+		t->cookie = make_cookie(s, cpu);
 	}
 	memset(r, 0, sizeof(*r));
 	r->cookie = t->cookie;
@@ -695,7 +695,7 @@ static int write_sample(struct insert *s, struct cpu *cpu, const struct messages
 }
 
 /* The groups of a task that a function of this level can interrupt: a bit for each level. */
-static uint32_t groups_around(const struct cpu *cpu, int level, uint32_t tid)
+static uint32_t find_outer_groups(const struct cpu *cpu, int level, uint32_t tid)
 {
 	uint32_t around = 0;
 	int i;
@@ -715,7 +715,7 @@ static int write_held(struct insert *s, struct cpu *cpu)
 	for (i = 0; i < cpu->held.nr && !ret; i++) {
 		const struct messages_event ev = cpu->held.v[i];
 
-		if (groups_around(cpu, nest_level(ev.flags), ev.tid))
+		if (find_outer_groups(cpu, nest_level(ev.flags), ev.tid))
 			cpu->held.v[nr++] = ev;
 		else
 			ret = write_sample(s, cpu, &ev);
@@ -752,7 +752,7 @@ static int write_all_cookies(struct insert *s, struct cpu *cpu)
  */
 static bool is_held(const struct cpu *cpu, int level, uint32_t tid)
 {
-	uint32_t around = cpu->more ? groups_around(cpu, level, tid) : 0;
+	uint32_t around = cpu->more ? find_outer_groups(cpu, level, tid) : 0;
 	int i;
 
 	for (i = level; i <= level + 1; i++)
@@ -851,7 +851,7 @@ static int add_record(struct insert *s, struct cpu *cpu)
 	return c.type == s->o->kernel_stack ? 0 : add_to_event(s, cpu, &c, level);
 }
 
-static int next_record(struct insert *s, struct cpu *cpu)
+static int insert_next_record(struct insert *s, struct cpu *cpu)
 {
 	uint64_t before = cpu->in.offset;
 	int ret = pages_next(&cpu->in);
@@ -904,7 +904,7 @@ static int add_records(struct insert *s)
 			if (!ret)
 				ret = add_record(s, c);
 			if (!ret)
-				ret = next_record(s, c);
+				ret = insert_next_record(s, c);
 			if (!ret && s->o->progress && ++s->nr == PROGRESS_AT) {
 				s->nr = 0;
 				ret = s->o->progress(s->o->ctx, s->done, s->all);
@@ -951,7 +951,7 @@ static int open_files(struct insert *s, char *why, size_t size)
 		s->all += end > 0 ? end : 0;
 		ret = pages_open_out(&c->out, &s->layout, path);
 		if (!ret)
-			ret = next_record(s, c);
+			ret = insert_next_record(s, c);
 		if (ret) {
 			snprintf(why, size, "%s: %s", path, strerror(-ret));
 			return ret;

@@ -41,7 +41,7 @@ struct messages_cpu {
 
 /* ------------------------- a file for each CPU ------------------------- */
 
-static int make_temporary(const char *near, int cpu)
+static int open_temporary(const char *near, int cpu)
 {
 	char path[PATH_MAX];
 	int fd;
@@ -106,7 +106,7 @@ static int prepare_cpu(struct messages_cpu *c, const char *path, int cpu)
 {
 	if (c->fd >= 0)
 		return 0;
-	c->fd = make_temporary(path, cpu);
+	c->fd = open_temporary(path, cpu);
 	if (c->fd < 0)
 		return c->fd;
 	c->batch = malloc(BATCH * sizeof(*c->batch));
@@ -208,7 +208,7 @@ struct messages_task *messages_find_task(struct messages *m, uint32_t tid)
 	return vec_find(&m->tasks, &m->task_idx, id, tid);
 }
 
-static uint32_t stack_size(uint32_t nr, uint32_t nr_code)
+static uint32_t get_stack_size(uint32_t nr, uint32_t nr_code)
 {
 	return sizeof(struct msg_stack) + nr_code * sizeof(struct msg_code) + nr * 8;
 }
@@ -227,7 +227,7 @@ const struct msg_stack *messages_read_stack(struct messages *m, const struct mes
 
 	if (m->body->id == st->id)
 		return m->body;
-	ret = read_at(m, m->body, stack_size(st->nr, st->nr_code), st->offset);
+	ret = read_at(m, m->body, get_stack_size(st->nr, st->nr_code), st->offset);
 	if (!ret)
 		return m->body;
 	m->body->id = 0;
@@ -266,7 +266,7 @@ static int add_stack(struct messages *m, const struct msg_stack *s, uint64_t at)
 
 /* --------------------------- functions of Python ------------------------- */
 
-static uint32_t python_size(uint32_t table)
+static uint32_t get_python_size(uint32_t table)
 {
 	return PYTHON_SIZE + (table + 7) / 8 * 8;
 }
@@ -293,7 +293,7 @@ const struct msg_python *messages_read_python(struct messages *m, uint32_t numbe
 		return NULL;
 	ret = read_at(m, p, PYTHON_SIZE, m->python.v[number] - 1);
 	if (!ret)
-		ret = read_at(m, (char *)p + PYTHON_SIZE, python_size(p->table) - PYTHON_SIZE,
+		ret = read_at(m, (char *)p + PYTHON_SIZE, get_python_size(p->table) - PYTHON_SIZE,
 			      m->python.v[number] - 1 + PYTHON_SIZE);
 	if (ret)
 		*error = ret;
@@ -439,10 +439,10 @@ static bool is_sound(const struct source *s)
 	case MSG_STACK:
 		return h->size >= sizeof(*st) && st->id && st->nr <= MSG_MAX_FRAMES &&
 		       st->nr_code <= MSG_MAX_CODE &&
-		       h->size == stack_size(st->nr, st->nr_code);
+		       h->size == get_stack_size(st->nr, st->nr_code);
 	case MSG_PYTHON:
 		return h->size >= sizeof(*p) && p->table <= MSG_MAX_TABLE &&
-		       h->size == python_size(p->table) && p->number >= MSG_PYTHON_FIRST &&
+		       h->size == get_python_size(p->table) && p->number >= MSG_PYTHON_FIRST &&
 		       is_sound_text(&p->name) && is_sound_text(&p->file);
 	case MSG_SKIPPED:
 		return h->size == sizeof(s->u.skipped) && s->u.skipped.cpu < (uint32_t)nr_cpus &&
