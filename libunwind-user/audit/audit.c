@@ -223,7 +223,7 @@ static struct record *new_record(void)
  * The record that a cookie points to, or NULL. In other namespaces, the loader closes its own
  * entry, which it never opened: the cookie is then the loader's.
  */
-static struct record *record_of(uintptr_t cookie)
+static struct record *get_record(uintptr_t cookie)
 {
 	const struct page *page;
 
@@ -309,7 +309,7 @@ static void use_dir(const char *root, const char *below)
 }
 
 /* The value of @name if the environment variable at @s has that name. */
-static const char *env_value(const char *s, const char *name)
+static const char *get_env_value(const char *s, const char *name)
 {
 	while (*name && *s == *name) {
 		s++;
@@ -325,11 +325,11 @@ static void find_dirs(bool secure)
 	char **env;
 
 	for (env = audit.env; !secure && env && *env; env++) {
-		v = env_value(*env, TABLES_ENV);
+		v = get_env_value(*env, TABLES_ENV);
 		dir = v ? v : dir;
-		v = env_value(*env, "XDG_CACHE_HOME");
+		v = get_env_value(*env, "XDG_CACHE_HOME");
 		cache = v ? v : cache;
-		v = env_value(*env, "HOME");
+		v = get_env_value(*env, "HOME");
 		home = v ? v : home;
 	}
 	if (dir)
@@ -365,7 +365,7 @@ static void add_self(void)
 }
 
 /* The path of the loader, as the program names it. */
-static const char *interp_path(uintptr_t program)
+static const char *get_interp_path(uintptr_t program)
 {
 	const Elf64_Phdr *ph, *end;
 	struct audit_object o;
@@ -428,7 +428,7 @@ EXPORT unsigned int la_version(unsigned int version)
 	audit.filters = sys_prctl(PR_GET_SECCOMP, NULL, 0) > 0 ? count_filters() : 0;
 
 	/* Start with the code that runs now */
-	add_at(interp, interp_path(program), false, true, &audit.interp);
+	add_at(interp, get_interp_path(program), false, true, &audit.interp);
 	add_self();
 	add_at(vdso, NULL, false, false, &audit.vdso);
 	add_at(program, "/proc/self/exe", true, true, &audit.program);
@@ -511,7 +511,7 @@ EXPORT unsigned int la_objclose(uintptr_t *cookie)
 
 	if (!enter_module())
 		return 0;
-	r = record_of(*cookie);
+	r = get_record(*cookie);
 	if (r) {
 		r->next = audit.closed;
 		audit.closed = r;

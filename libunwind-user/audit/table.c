@@ -123,7 +123,7 @@ bool audit_table_own(const struct audit_object *o, struct audit_table *t)
  * Identify the file. The loader has just opened it. If the path leads to another file by now, that
  * file was changed lately.
  */
-static bool inode_of(const char *path, bool exact, struct tables_inode *inode)
+static bool read_inode(const char *path, bool exact, struct tables_inode *inode)
 {
 	struct stat st;
 
@@ -205,7 +205,7 @@ bool audit_table_cached(const struct audit_dirs *dirs, const struct audit_object
 		return false;
 	if (o->build_id_size && find_cached(dirs, o, NULL, t))
 		return true;
-	return inode_of(path, exact, &inode) && find_cached(dirs, o, &inode, t);
+	return read_inode(path, exact, &inode) && find_cached(dirs, o, &inode, t);
 }
 
 void audit_table_unmap(struct audit_table *t)

@@ -166,8 +166,8 @@ static void run_op(struct expr_stack *st, struct cfi_cursor *c, uint8_t op, uint
  * CFA = SP + word + ((pc & 15) >= limit) * word: what ld writes for the entries of a .plt on amd64
  * and i386, which push a number at a fixed place of their 16 bytes.
  */
-static bool plt_rule(const struct cfi_section *sec, const struct cfi_cursor *c,
-		     struct cfi_rule *rule)
+static bool match_plt_rule(const struct cfi_section *sec, const struct cfi_cursor *c,
+			   struct cfi_rule *rule)
 {
 	const uint8_t head[] = {
 		DW_OP_breg0 + sec->reg_sp, sec->addr_size,
@@ -198,7 +198,7 @@ struct cfi_rule cfi_make_rule(const struct cfi_section *sec, struct cfi_cursor c
 	struct cfi_rule rule;
 	struct expr_sym top;
 
-	if (!cfa_pushed && plt_rule(sec, &code, &rule))
+	if (!cfa_pushed && match_plt_rule(sec, &code, &rule))
 		return rule;
 	if (cfa_pushed)
 		push_symbol(&st, (struct expr_sym){ .kind = SYM_CFA });

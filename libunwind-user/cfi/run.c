@@ -33,7 +33,7 @@ struct cfi_machine {
 };
 
 /* The rule of a register; NULL if this file does not follow the register. */
-static struct cfi_rule *rule_of(const struct cfi_machine *m, struct cfi_regs *regs, uint64_t reg)
+static struct cfi_rule *find_rule(const struct cfi_machine *m, struct cfi_regs *regs, uint64_t reg)
 {
 	if (reg == m->run->sec->reg_fp)
 		return &regs->fp;
@@ -48,7 +48,7 @@ static struct cfi_rule *rule_of(const struct cfi_machine *m, struct cfi_regs *re
 
 static void set_rule(struct cfi_machine *m, uint64_t reg, struct cfi_rule rule)
 {
-	struct cfi_rule *r = rule_of(m, m->regs, reg);
+	struct cfi_rule *r = find_rule(m, m->regs, reg);
 
 	if (r)
 		*r = rule;
@@ -64,7 +64,7 @@ static int64_t scale_offset(const struct cfi_machine *m, int64_t n)
 	return v;
 }
 
-static int64_t uleb_off(struct cfi_machine *m)
+static int64_t read_uleb_off(struct cfi_machine *m)
 {
 	uint64_t n = cfi_read_uleb(&m->c);
 
@@ -79,7 +79,7 @@ static void save_register(struct cfi_machine *m, uint64_t reg, int64_t off, enum
 static void restore_register(struct cfi_machine *m, uint64_t reg)
 {
 	struct cfi_regs init = m->run->cie->init;
-	struct cfi_rule *from = rule_of(m, &init, reg);
+	struct cfi_rule *from = find_rule(m, &init, reg);
 
 	if (from)
 		set_rule(m, reg, *from);
@@ -114,7 +114,7 @@ static bool sp_is_cfa(const struct cfi_machine *m)
 }
 
 /* If @rule counts from @cfa, make it count from the register that @cfa counts from. */
-static struct cfi_rule from_register(const struct cfi_rule *rule, const struct cfi_rule *cfa)
+static struct cfi_rule count_from_register(const struct cfi_rule *rule, const struct cfi_rule *cfa)
 {
 	if (rule->how != CFI_CFA && rule->how != CFI_AT_CFA)
 		return *rule;
@@ -130,17 +130,17 @@ static struct cfi_rule from_register(const struct cfi_rule *rule, const struct c
  */
 static void take_sp_for_cfa(const struct cfi_machine *m, struct cfi_row *state)
 {
-	struct cfi_rule sp = from_register(&m->regs->sp, &m->regs->cfa);
+	struct cfi_rule sp = count_from_register(&m->regs->sp, &m->regs->cfa);
 
-	state->ra = from_register(&state->ra, &m->regs->cfa);
-	state->fp = from_register(&state->fp, &m->regs->cfa);
+	state->ra = count_from_register(&state->ra, &m->regs->cfa);
+	state->fp = count_from_register(&state->fp, &m->regs->cfa);
 	if ((sp.how != CFI_REG && sp.how != CFI_AT_REG) || m->run->sec->sp_off)
 		sp = cfi_bad(CFI_CAUSE_SP);
 	state->cfa = sp;
 }
 
 /* The flags that say where the register of sec->reg_kept is, which CIEs for signals do not say. */
-static uint32_t kept_flags(const struct cfi_machine *m)
+static uint32_t get_kept_flags(const struct cfi_machine *m)
 {
 	const struct cfi_rule *kept = &m->regs->kept;
 	uint32_t slot = CFI_KEPT_UNKNOWN;
@@ -181,7 +181,7 @@ static int advance_to(struct cfi_machine *m, uint64_t to)
 		if (m->regs->ra.how != CFI_UNDEF && !sp_is_cfa(m))
 			take_sp_for_cfa(m, &state);
 		else
-			state.flags |= kept_flags(m);
+			state.flags |= get_kept_flags(m);
 		ret = emit_row(m, &state);
 	}
 	m->pc = to;
@@ -241,7 +241,7 @@ static bool run_extended(struct cfi_machine *m, uint8_t op, int *ret)
 		break;
 	case DW_CFA_offset_extended:
 		reg = cfi_read_uleb(&m->c);
-		save_register(m, reg, scale_offset(m, uleb_off(m)), CFI_AT_CFA);
+		save_register(m, reg, scale_offset(m, read_uleb_off(m)), CFI_AT_CFA);
 		break;
 	case DW_CFA_offset_extended_sf:
 		reg = cfi_read_uleb(&m->c);
@@ -249,11 +249,11 @@ static bool run_extended(struct cfi_machine *m, uint8_t op, int *ret)
 		break;
 	case OP_GNU_NEGATIVE_OFFSET:
 		reg = cfi_read_uleb(&m->c);
-		save_register(m, reg, scale_offset(m, -uleb_off(m)), CFI_AT_CFA);
+		save_register(m, reg, scale_offset(m, -read_uleb_off(m)), CFI_AT_CFA);
 		break;
 	case DW_CFA_val_offset:
 		reg = cfi_read_uleb(&m->c);
-		save_register(m, reg, scale_offset(m, uleb_off(m)), CFI_CFA);
+		save_register(m, reg, scale_offset(m, read_uleb_off(m)), CFI_CFA);
 		break;
 	case DW_CFA_val_offset_sf:
 		reg = cfi_read_uleb(&m->c);
@@ -284,7 +284,7 @@ static bool run_extended(struct cfi_machine *m, uint8_t op, int *ret)
 		break;
 	case DW_CFA_def_cfa:
 		reg = cfi_read_uleb(&m->c);
-		regs->cfa = cfi_rule(CFI_REG, reg, uleb_off(m));
+		regs->cfa = cfi_rule(CFI_REG, reg, read_uleb_off(m));
 		break;
 	case DW_CFA_def_cfa_sf:
 		reg = cfi_read_uleb(&m->c);
@@ -298,7 +298,7 @@ static bool run_extended(struct cfi_machine *m, uint8_t op, int *ret)
 	case DW_CFA_def_cfa_offset:
 		if (regs->cfa.how != CFI_REG)
 			return false;
-		regs->cfa = cfi_rule(CFI_REG, regs->cfa.reg, uleb_off(m));
+		regs->cfa = cfi_rule(CFI_REG, regs->cfa.reg, read_uleb_off(m));
 		break;
 	case DW_CFA_def_cfa_offset_sf:
 		if (regs->cfa.how != CFI_REG)
@@ -352,7 +352,7 @@ int cfi_run(const struct cfi_run *run, struct cfi_cursor code, struct cfi_regs *
 			ret = advance_pc(&m, low);
 			break;
 		case DW_CFA_offset:
-			save_register(&m, low, scale_offset(&m, uleb_off(&m)), CFI_AT_CFA);
+			save_register(&m, low, scale_offset(&m, read_uleb_off(&m)), CFI_AT_CFA);
 			break;
 		case DW_CFA_restore:
 			restore_register(&m, low);

@@ -27,7 +27,7 @@ struct parser {
 	struct cfi_cie *last;		/* of the previous FDE */
 };
 
-static struct cfi_cursor cur_at(const struct cfi_section *sec, size_t off)
+static struct cfi_cursor get_cursor(const struct cfi_section *sec, size_t off)
 {
 	return (struct cfi_cursor){
 		.p = sec->data + off, .end = sec->data + sec->size,
@@ -83,7 +83,7 @@ static enum cfi_cause read_augmentation(const struct cfi_section *sec, struct cf
  * that follows is 4. Entries with a 64-bit length exist with 4 and with 8 bytes: @id_size says
  * which, or is 0 if that is not known.
  */
-static bool entry_at(struct cfi_cursor *c, struct cfi_cursor *entry, bool *is_64)
+static bool read_entry(struct cfi_cursor *c, struct cfi_cursor *entry, bool *is_64)
 {
 	uint64_t length = cfi_read_uint(c, 4);
 
@@ -96,7 +96,7 @@ static bool entry_at(struct cfi_cursor *c, struct cfi_cursor *entry, bool *is_64
 
 static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *cie)
 {
-	struct cfi_cursor c = cur_at(sec, cie->off), entry, data;
+	struct cfi_cursor c = get_cursor(sec, cie->off), entry, data;
 	struct cfi_run run = { .sec = sec, .cie = cie };
 	const char *augmentation;
 	enum cfi_cause cause;
@@ -105,7 +105,7 @@ static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *c
 	size_t len;
 	bool is_64;
 
-	if (!entry_at(&c, &entry, &is_64) || cfi_bytes_left(&entry) < 9 ||
+	if (!read_entry(&c, &entry, &is_64) || cfi_bytes_left(&entry) < 9 ||
 	    cfi_bytes_left(&entry) > MAX_CIE)
 		return CFI_CAUSE_CIE;
 	if (cfi_read_uint(&entry, 4))
@@ -158,7 +158,7 @@ static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *c
 }
 
 /* The CIE at @off, valid until the end. NULL if there is not enough memory. */
-static struct cfi_cie *cie_at(struct parser *p, size_t off)
+static struct cfi_cie *get_cie(struct parser *p, size_t off)
 {
 	uint64_t hash = hash64(off);
 	struct cfi_cie *cie, **place;
@@ -199,7 +199,7 @@ static int parse_fde(struct parser *p, struct cfi_cursor c, size_t id_off, uint3
 		return 0;
 	if ((int64_t)id_off - (int32_t)id >= (int64_t)sec->size)
 		return 0;
-	cie = cie_at(p, (int64_t)id_off - (int32_t)id);
+	cie = get_cie(p, (int64_t)id_off - (int32_t)id);
 	if (!cie)
 		return -ENOMEM;
 	*cause = cie->cause;
@@ -245,9 +245,9 @@ int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *ar
 	memset(stats, 0, sizeof(*stats));
 	if (!sec->size)
 		return 0;
-	c = cur_at(sec, 0);
+	c = get_cursor(sec, 0);
 	while (!ret && cfi_bytes_left(&c) >= 4) {
-		if (!entry_at(&c, &entry, &is_64)) {
+		if (!read_entry(&c, &entry, &is_64)) {
 			stats->nr_fdes++;
 			stats->bad_fdes[CFI_CAUSE_FDE]++;
 			break;
@@ -284,7 +284,7 @@ int cfi_hdr_parse(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_endi
 		.data = hdr, .size = size, .vaddr = vaddr, .big_endian = big_endian,
 		.addr_size = addr_size, .have_data = true, .data_base = vaddr,
 	};
-	struct cfi_cursor c = cur_at(&sec, 0);
+	struct cfi_cursor c = get_cursor(&sec, 0);
 	uint8_t enc;
 
 	if (size < 4 || cfi_read_u8(&c) != 1)

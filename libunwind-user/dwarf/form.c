@@ -102,7 +102,7 @@ void dw_skip(struct dw_cursor *c, uint64_t n)
 }
 
 /* The string at @off of a section, or NULL. */
-static const char *str_at(const struct dw *dw, enum dw_section sec, uint64_t off)
+static const char *get_str(const struct dw *dw, enum dw_section sec, uint64_t off)
 {
 	/* a longer name is hostile: each reference to it would cost its length again */
 	struct dw_cursor c = dw_get_cursor(dw, sec, off,
@@ -319,10 +319,10 @@ void dw_read_value(const struct dw *dw, const struct dw_unit *u, struct dw_curso
 	case DW_FORM_ref_sup8:		set_val(val, DW_REF_ALT, dw_fixed(c, 8)); break;
 	case DW_FORM_string:		set_str(val, dw_cstr(c)); break;
 	case DW_FORM_strp:
-		set_str(val, str_at(dw, DW_STR, dw_fixed(c, off)));
+		set_str(val, get_str(dw, DW_STR, dw_fixed(c, off)));
 		break;
 	case DW_FORM_line_strp:
-		set_str(val, str_at(dw, DW_LINE_STR, dw_fixed(c, off)));
+		set_str(val, get_str(dw, DW_LINE_STR, dw_fixed(c, off)));
 		break;
 	case DW_FORM_GNU_strp_alt:
 	case DW_FORM_strp_sup:		set_val(val, DW_STRING_ALT, dw_fixed(c, off)); break;
@@ -404,14 +404,14 @@ const char *dw_get_string(const struct dw *dw, const struct dw_unit *u, const st
 	case DW_STRING:
 		return val->str;
 	case DW_STRING_ALT:
-		return dw->alt ? str_at(dw->alt, DW_STR, val->u) : NULL;
+		return dw->alt ? get_str(dw->alt, DW_STR, val->u) : NULL;
 	case DW_STRING_INDEX:
 		if (val->u > UINT32_MAX)
 			return NULL;
 		c = dw_get_cursor(dw, DW_STR_OFFSETS, u->str_offsets_base + val->u * u->off_size,
 				  UINT64_MAX);
 		off = dw_fixed(&c, u->off_size);
-		return c.bad ? NULL : str_at(dw, DW_STR, off);
+		return c.bad ? NULL : get_str(dw, DW_STR, off);
 	default:
 		return NULL;
 	}

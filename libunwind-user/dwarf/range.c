@@ -54,7 +54,7 @@ static int add_range(struct adding *a, uint64_t lo, uint64_t hi)
 	return 0;
 }
 
-static int ranges_v4(struct adding *a, const struct dw_unit *u, uint64_t off)
+static int add_ranges_v4(struct adding *a, const struct dw_unit *u, uint64_t off)
 {
 	struct dw_cursor c = dw_get_cursor(a->dw, DW_RANGES, off, UINT64_MAX);
 	uint64_t base = u->low, max = u->addr_size == 8 ? UINT64_MAX :
@@ -78,7 +78,7 @@ static int ranges_v4(struct adding *a, const struct dw_unit *u, uint64_t off)
 	}
 }
 
-static int ranges_v5(struct adding *a, const struct dw_unit *u, uint64_t off)
+static int add_ranges_v5(struct adding *a, const struct dw_unit *u, uint64_t off)
 {
 	struct dw_cursor c = dw_get_cursor(a->dw, DW_RNGLISTS, off, UINT64_MAX);
 	uint64_t base = u->low, lo, hi;
@@ -147,10 +147,10 @@ int dw_add_ranges(struct dw *dw, const struct dw_unit *u, const struct dw_pc *pc
 		c = dw_get_cursor(dw, DW_RNGLISTS, u->rnglists_base + off * u->off_size,
 				  UINT64_MAX);
 		off = u->rnglists_base + dw_fixed(&c, u->off_size);
-		return c.bad ? -ENOEXEC : ranges_v5(&a, u, off);
+		return c.bad ? -ENOEXEC : add_ranges_v5(&a, u, off);
 	case DW_OFFSET:
 	case DW_CONSTANT:
-		return u->version >= 5 ? ranges_v5(&a, u, off) : ranges_v4(&a, u, off);
+		return u->version >= 5 ? add_ranges_v5(&a, u, off) : add_ranges_v4(&a, u, off);
 	default:
 		break;
 	}

@@ -142,7 +142,7 @@ static int find_units(struct dw *dw)
 }
 
 /* The ranges of the functions, for a unit without ranges */
-static int ranges_of_funcs(struct dw *dw, struct dw_unit *u, struct dw_ivec *iv, uint32_t owner)
+static int add_ranges_of_funcs(struct dw *dw, struct dw_unit *u, struct dw_ivec *iv, uint32_t owner)
 {
 	size_t i;
 
@@ -188,7 +188,7 @@ int dw_read_units(struct dw *dw)
 			continue;
 		/* if two units claim an address, the first one gets it */
 		if (!u->pc.ranges.class && !u->pc.high.class)
-			ret = ranges_of_funcs(dw, u, &iv, i);
+			ret = add_ranges_of_funcs(dw, u, &iv, i);
 		else
 			ret = dw_add_ranges(dw, u, &u->pc, &iv, i, UINT32_MAX - i, &low);
 		if (ret != -ENOMEM)

@@ -29,7 +29,7 @@
 #define MAX_LISTS	(256u << 20)
 
 /* The pc (from text.start on) of an address in a gap; UINT32_MAX for other addresses. */
-static uint32_t pc_of(const struct flow *f, uint64_t addr, uint32_t *byte)
+static uint32_t get_pc(const struct flow *f, uint64_t addr, uint32_t *byte)
 {
 	uint64_t pc = addr - f->r->img->text.start;
 
@@ -42,7 +42,7 @@ static uint32_t pc_of(const struct flow *f, uint64_t addr, uint32_t *byte)
 
 static void enter_function(struct flow *f, uint64_t addr)
 {
-	uint32_t byte, pc = pc_of(f, addr, &byte);
+	uint32_t byte, pc = get_pc(f, addr, &byte);
 
 	if (pc != UINT32_MAX && addr != f->r->img->entry)
 		flow_enter(f, pc, &f->arch->entered, true);
@@ -50,7 +50,7 @@ static void enter_function(struct flow *f, uint64_t addr)
 
 void flow_note_address_taken(struct flow *f, uint64_t addr)
 {
-	uint32_t byte, pc = pc_of(f, addr, &byte);
+	uint32_t byte, pc = get_pc(f, addr, &byte);
 
 	if (pc == UINT32_MAX || f->marks[byte] & (FLOW_ENTRY | FLOW_TAKEN))
 		return;
@@ -86,13 +86,13 @@ static void use_symbol(struct flow *f, const void *entry)
 		flow_note_address_taken(f, addr);
 	else
 		enter_function(f, addr);
-	if (!local && !sym.st_size && pc_of(f, addr, &byte) != UINT32_MAX)
+	if (!local && !sym.st_size && get_pc(f, addr, &byte) != UINT32_MAX)
 		f->marks[byte] |= FLOW_NAMED;
-	if (sym.st_size && pc_of(f, addr + image_u64(img, sym.st_size), &byte) != UINT32_MAX)
+	if (sym.st_size && get_pc(f, addr + image_u64(img, sym.st_size), &byte) != UINT32_MAX)
 		f->marks[byte] |= FLOW_END;
 }
 
-static bool in_array(const struct flow *f, uint64_t addr)
+static bool is_in_array(const struct flow *f, uint64_t addr)
 {
 	const struct image *img = f->r->img;
 	unsigned int i;
@@ -119,7 +119,7 @@ static void use_relocation(struct flow *f, const void *entry)
 	type = ELF64_R_TYPE(image_u64(img, rela.r_info));
 	addr = image_u64(img, rela.r_addend);
 	if (type == f->arch->irelative ||
-	    (type == f->arch->relative && in_array(f, image_u64(img, rela.r_offset))))
+	    (type == f->arch->relative && is_in_array(f, image_u64(img, rela.r_offset))))
 		enter_function(f, addr);
 	else if (type == f->arch->relative)
 		flow_note_address_taken(f, addr);

@@ -379,7 +379,7 @@ static bool is_after_system_call(struct flow *f, const struct flow_gap *gap,
 	return !flow_is_same_state(&s, &node->state);
 }
 
-static bool row_of(struct flow *f, const struct flow_node *node, struct cfi_row *row)
+static bool make_row(struct flow *f, const struct flow_node *node, struct cfi_row *row)
 {
 	const struct arch_state *s = &node->state;
 
@@ -404,7 +404,7 @@ static int add_rows(struct flow *f, const struct flow_gap *gap)
 		n = f->node_of[byte];
 		if (!n)
 			continue;
-		if (f->marks[byte] & FLOW_SIG || !row_of(f, &f->node[n - 1], &row) ||
+		if (f->marks[byte] & FLOW_SIG || !make_row(f, &f->node[n - 1], &row) ||
 		    is_after_system_call(f, gap, &f->node[n - 1])) {
 			/* an FDE may start within an instruction that has a row */
 			if (fde && pc < reach)

@@ -61,7 +61,7 @@
 #define RETURN_CLAIMS	(FLOW_SP | FLOW_FP | FLOW_RA)
 
 /* Which claim is the value of SP, or of FP, after the instruction? */
-static unsigned int source_of_sp(const struct arch_op *op)
+static unsigned int find_source_of_sp(const struct arch_op *op)
 {
 	if (op->flags & ARCH_LOADS_SP)
 		return FLOW_SP_SLOT;
@@ -77,7 +77,7 @@ static unsigned int source_of_sp(const struct arch_op *op)
 	}
 }
 
-static unsigned int source_of_fp(const struct arch_op *op)
+static unsigned int find_source_of_fp(const struct arch_op *op)
 {
 	if (op->flags & ARCH_LOADS_FP)
 		return FLOW_FP_SLOT;
@@ -116,9 +116,9 @@ static unsigned int infer_claims_before(const struct arch_flow *arch, const stru
 	if (!proved || s->outermost)
 		return proved ? ALL_CLAIMS : 0;
 	if (proved & FLOW_SP)
-		needed |= source_of_sp(op);
+		needed |= find_source_of_sp(op);
 	if (proved & FLOW_FP)
-		needed |= source_of_fp(op);
+		needed |= find_source_of_fp(op);
 	if (proved & FLOW_RA && op->flags & ARCH_LOADS_RA)
 		needed |= FLOW_RA_SLOT;
 	else if (proved & FLOW_RA && !(op->flags & ARCH_LOSES_RA))
@@ -181,7 +181,7 @@ static bool contradicts_itself(struct flow *f, const struct flow_node *n)
 }
 
 /* Which claims hold at @pc, outside of the gaps, for code that continues there with @s? */
-static unsigned int proved_outside(struct flow *f, uint64_t pc, const struct arch_state *s)
+static unsigned int get_proved_outside(struct flow *f, uint64_t pc, const struct arch_state *s)
 {
 	const struct cfi_row *row = rows_find_state(f->r, pc);
 	struct arch_state known;
@@ -217,7 +217,7 @@ static void check_edge(struct flow *f, struct flow_node *n, const struct flow_ed
 			n->disproved = true;
 		else
 			n->proved |= infer_claims_before(f->arch, &n->state, &n->op,
-							 proved_outside(f, e->pc, &e->state));
+							 get_proved_outside(f, e->pc, &e->state));
 		return;
 	}
 	if (!f->node_of[byte])
@@ -240,7 +240,7 @@ static void check_edge(struct flow *f, struct flow_node *n, const struct flow_ed
 }
 
 /* Which claims does the instruction itself prove? */
-static unsigned int proved_here(struct flow *f, const struct flow_node *n)
+static unsigned int get_proved_here(struct flow *f, const struct flow_node *n)
 {
 	if (flow_ends_frames(&n->state, &n->op))
 		return ALL_CLAIMS;
@@ -264,7 +264,7 @@ static bool check_node(struct flow *f, struct flow_node *n)
 	if (contradicts_itself(f, n))
 		n->disproved = true;
 	else
-		n->proved |= get_made_claims(f->arch, &n->state, proved_here(f, n));
+		n->proved |= get_made_claims(f->arch, &n->state, get_proved_here(f, n));
 	nr = flow_find_edges(f, n, edge);
 	for (i = 0; i < nr; i++)
 		check_edge(f, n, &edge[i]);

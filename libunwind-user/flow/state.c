@@ -111,7 +111,7 @@ static void pop_word(const struct arch_flow *arch, struct arch_state *s, bool to
 }
 
 /* CFA + *@at is the address base + off. */
-static bool place_of(const struct arch_state *s, const struct arch_op *op, int64_t *at)
+static bool find_place(const struct arch_state *s, const struct arch_op *op, int64_t *at)
 {
 	if (op->by_fp) {
 		*at = (int64_t)op->off - s->fp_depth;
@@ -137,7 +137,7 @@ static void store_regs(const struct arch_flow *arch, struct arch_state *s, const
 		  s->sp_depth == arch->entered.sp_depth;
 	int64_t at;
 
-	if (!place_of(s, op, &at))
+	if (!find_place(s, op, &at))
 		return;
 	note_store(s, at, op->size);
 	if (at < -MAX_FRAME || at > MAX_FRAME)
@@ -159,7 +159,7 @@ static void store_regs(const struct arch_flow *arch, struct arch_state *s, const
 static void load_regs(const struct arch_flow *arch, struct arch_state *s, const struct arch_op *op)
 {
 	int64_t at = 0;
-	bool known = place_of(s, op, &at);
+	bool known = find_place(s, op, &at);
 	bool sp = known && s->sp_saved && s->sp_slot == at + op->sp_at;
 
 	if (op->flags & ARCH_LOADS_FP)

@@ -241,7 +241,7 @@ static int find_builtins(struct v8 *v)
 
 /* ---------------------------------- code --------------------------------- */
 
-static const struct builtin *builtin_of(const struct v8 *v, uint64_t addr)
+static const struct builtin *find_builtin(const struct v8 *v, uint64_t addr)
 {
 	const struct builtin *b = v->builtins.v;
 	size_t i;
@@ -258,7 +258,7 @@ static bool is_call(const struct arch_op *op)
 
 static bool keeps_sp(const struct v8 *v, const struct arch_op *op)
 {
-	const struct builtin *b = op->next == ARCH_CALL ? builtin_of(v, op->target) : NULL;
+	const struct builtin *b = op->next == ARCH_CALL ? find_builtin(v, op->target) : NULL;
 
 	return b && b->barrier;
 }
@@ -387,7 +387,7 @@ static int follow_rest(struct v8 *v)
 
 /* ---------------------------------- rows --------------------------------- */
 
-static bool row_of(const struct v8 *v, const struct insn_state *b, struct cfi_row *row)
+static bool make_row(const struct v8 *v, const struct insn_state *b, struct cfi_row *row)
 {
 	return b->len && !b->popped && !b->cfa_unknown && !(b->assumed && v->conflict) &&
 	       flow_make_row(v->r->arch, &b->s, true, row);
@@ -403,7 +403,7 @@ static int add_rows(struct v8 *v)
 	int ret;
 
 	for (at = 0; at < size; at += v->insn[at].len ? v->insn[at].len : 1) {
-		if (!row_of(v, &v->insn[at], &row))
+		if (!make_row(v, &v->insn[at], &row))
 			continue;
 		if (!fde || at != end) {
 			start = at;

@@ -84,7 +84,7 @@ uint32_t flow_find_func(struct flow *f, uint32_t func)
 	return func;
 }
 
-static struct flow_func *func_of(struct flow *f, uint32_t node)
+static struct flow_func *get_func(struct flow *f, uint32_t node)
 {
 	return &f->func[flow_find_func(f, f->node[node].func)];
 }
@@ -322,13 +322,13 @@ bool flow_calls_aligned(const struct flow *f, const struct flow_node *n)
 /* --------------------------------- edges --------------------------------- */
 
 /* A jump to the start of another function: as if our caller called that function */
-static bool tail_call(struct flow *f, uint32_t from, uint32_t to)
+static bool walk_tail_call(struct flow *f, uint32_t from, uint32_t to)
 {
 	struct flow_func *func, *callee;
 
 	add_call(f, from, f->node[to].func);
-	func = func_of(f, from);
-	callee = func_of(f, to);
+	func = get_func(f, from);
+	callee = get_func(f, to);
 	if (callee->may_return)
 		set_fact(f, func, &func->may_return);
 	if (!f->node[from].sure)
@@ -350,7 +350,7 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 {
 	bool is_sure = f->node[from].sure && e->kind != FLOW_EDGE_DOUBTFUL;
 	const struct flow_gap *gap;
-	struct flow_func *func = func_of(f, from);
+	struct flow_func *func = get_func(f, from);
 	uint32_t byte, to;
 
 	if (is_sure != sure) {
@@ -384,7 +384,7 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 		to = e->kind == FLOW_EDGE_DOUBTFUL ? add_func(f) : f->node[from].func;
 		if (to == FLOW_NO_FUNC)
 			return;
-		func = func_of(f, from);
+		func = get_func(f, from);
 		if (e->kind == FLOW_EDGE_DOUBTFUL)
 			set_fact(f, func, &func->may_return);
 		to = add_node(f, e->pc, byte, gap, &e->state, to, sure);
@@ -393,7 +393,7 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 		return;
 	}
 	if (e->kind == FLOW_EDGE_JUMP && f->marks[byte] & FLOW_ENTRY &&
-	    flow_is_entered(f->arch, &e->state) && tail_call(f, from, to))
+	    flow_is_entered(f->arch, &e->state) && walk_tail_call(f, from, to))
 		return;
 	if (f->node[to].prev != from)
 		f->node[to].prev = FLOW_NO_NODE;
@@ -407,7 +407,7 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 static void note_return(struct flow *f, uint32_t n)
 {
 	const struct arch_state *s = &f->node[n].state;
-	struct flow_func *func = func_of(f, n);
+	struct flow_func *func = get_func(f, n);
 
 	if (f->node[n].sure) {
 		if (flow_cannot_return(f->arch, s)) {
@@ -432,11 +432,11 @@ static void walk_node(struct flow *f, uint32_t n, bool sure)
 
 	if (sure && (op.next == ARCH_BAD || op.next == ARCH_RETURN_POP ||
 		     flow_is_sigreturn(f, &f->node[n])))
-		mark_bad(f, func_of(f, n));
+		mark_bad(f, get_func(f, n));
 	if (op.next == ARCH_RETURN || op.next == ARCH_MAYBE_RETURN)
 		note_return(f, n);
 	if (op.next == ARCH_JUMP_INDIRECT && !f->node[n].nr_targets)
-		set_fact(f, func_of(f, n), &func_of(f, n)->may_return);
+		set_fact(f, get_func(f, n), &get_func(f, n)->may_return);
 	if (op.next == ARCH_CALL && op.target >= base && !flow_is_own_address(f, &f->node[n]) &&
 	    flow_find_byte(f, op.target - base, NULL) != UINT32_MAX) {
 		callee = flow_enter(f, op.target - base, &f->arch->entered,
@@ -447,9 +447,9 @@ static void walk_node(struct flow *f, uint32_t n, bool sure)
 	}
 	nr = flow_find_edges(f, &f->node[n], edge);
 	if (sure && nr && edge[0].state.unknown && !f->node[n].state.unknown)
-		func_of(f, n)->lost = true;
+		get_func(f, n)->lost = true;
 	if (sure && flow_calls_aligned(f, &f->node[n]))
-		func_of(f, n)->calls_aligned = true;
+		get_func(f, n)->calls_aligned = true;
 	for (i = 0; i < nr; i++)
 		walk_edge(f, n, &edge[i], sure);
 	f->steps += f->node[n].nr_targets;

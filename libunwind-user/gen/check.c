@@ -59,7 +59,7 @@ struct row_check {
 	bool any_bad;
 };
 
-static const struct cfi_row *row_at(const struct row_check *c, uint32_t at)
+static const struct cfi_row *find_row(const struct row_check *c, uint32_t at)
 {
 	const struct rows_row *row = &c->r->raw[c->fde->row];
 	uint32_t i;
@@ -97,7 +97,7 @@ static bool lacks_sp(const struct row_check *c, uint32_t at)
 {
 	int32_t sp;
 
-	return c->arch->callee_pops && !get_sp_depth(c, row_at(c, at), &sp);
+	return c->arch->callee_pops && !get_sp_depth(c, find_row(c, at), &sp);
 }
 
 static bool is_padding_at(const struct row_check *c, uint32_t at)
@@ -188,8 +188,8 @@ static void reach_next(struct row_check *c, uint32_t at, const struct arch_op *o
 	 * Other code follows a call that does not return, and the nop that C++ has before landing
 	 * pads. Where all rows are compared, a row that is wrong before a call is wrong after it.
 	 */
-	if ((call || !at) && get_sp_depth(c, row_at(c, next), &there) && there != sp && !bytes &&
-	    !(c->arch->callee_pops && b->bad && row_at(c, at) == row_at(c, next)))
+	if ((call || !at) && get_sp_depth(c, find_row(c, next), &there) && there != sp && !bytes &&
+	    !(c->arch->callee_pops && b->bad && find_row(c, at) == find_row(c, next)))
 		return;
 	reach_byte(c, at, next, sp, sure);
 }
@@ -207,7 +207,7 @@ static void follow_code(struct row_check *c, bool sure)
 		if (op.next == ARCH_BAD || !op.len || op.len > c->size - at)
 			continue;
 		c->byte[at].len = op.len;
-		if (get_sp_depth(c, row_at(c, at), &sp) && sp != c->byte[at].sp_depth)
+		if (get_sp_depth(c, find_row(c, at), &sp) && sp != c->byte[at].sp_depth)
 			set_bad(c, at);
 		reach_next(c, at, &op, sure);
 	}
@@ -236,13 +236,13 @@ static bool continues_row(const struct row_check *c, const struct cfi_row *a,
 static void follow_lost(struct row_check *c, uint32_t at)
 {
 	uint64_t base = c->r->img->text.start + c->fde->start;
-	const struct cfi_row *before = row_at(c, at - 1), *row;
+	const struct cfi_row *before = find_row(c, at - 1), *row;
 	int32_t sp, bytes = 0;
 	bool moved = false;
 	struct arch_op op;
 
 	for (; at < c->size && !c->byte[at].queued; at += op.len) {
-		row = row_at(c, at);
+		row = find_row(c, at);
 		if (row != before && !(moved && continues_row(c, before, row, bytes)))
 			break;
 		before = row;
@@ -275,7 +275,7 @@ static void follow_rest(struct row_check *c)
 		c->byte[at].len = c->r->arch->padding_length(c->code + at, c->size - at);
 		if (c->byte[at].len)
 			continue;
-		if (get_sp_depth(c, row_at(c, at), &sp)) {
+		if (get_sp_depth(c, find_row(c, at), &sp)) {
 			reach_byte(c, at, at, sp, false);
 			follow_code(c, false);
 			continue;
@@ -344,7 +344,7 @@ static int check_function(struct row_check *c, struct rows_fde *fde)
 
 	c->fde = fde;
 	c->size = fde->end - fde->start;
-	if (c->size > MAX_FUNCTION || c->size > c->budget || !get_sp_depth(c, row_at(c, 0), &sp))
+	if (c->size > MAX_FUNCTION || c->size > c->budget || !get_sp_depth(c, find_row(c, 0), &sp))
 		return 0;
 	c->budget -= c->size;
 	if (!make_room(c)) {
@@ -359,7 +359,7 @@ static int check_function(struct row_check *c, struct rows_fde *fde)
 	/* assembler code can have the padding before it in its FDE */
 	for (at = 0; c->arch->callee_pops && at < c->size && is_padding_at(c, at); )
 		at += c->r->arch->padding_length(c->code + at, c->size - at);
-	if (at < c->size && get_sp_depth(c, row_at(c, at), &sp))
+	if (at < c->size && get_sp_depth(c, find_row(c, at), &sp))
 		reach_byte(c, at, at, sp, true);
 	follow_code(c, true);
 	for (at = 1; at < c->size; at++) {
@@ -427,8 +427,8 @@ static bool end_contradicts_rows(struct row_check *c)
 	len = code ? c->r->arch->find_last_jump(code, last, &off) : 0;
 	if (!len || off >= 0 || (uint32_t)-off > size)
 		return false;
-	return get_sp_depth(c, row_at(c, size - len), &sp) &&
-	       get_sp_depth(c, row_at(c, size + off), &there) && sp != there;
+	return get_sp_depth(c, find_row(c, size - len), &sp) &&
+	       get_sp_depth(c, find_row(c, size + off), &there) && sp != there;
 }
 
 /*

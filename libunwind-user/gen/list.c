@@ -80,7 +80,7 @@ static void count_hole(struct rows *r, unsigned int cause, uint32_t start, uint3
 }
 
 /* The number of the state that a row gets: all holes have the same one. */
-static uint32_t state_in_row(struct rows *r, const struct rows_fde *fde, uint32_t i)
+static uint32_t choose_state(struct rows *r, const struct rows_fde *fde, uint32_t i)
 {
 	const struct rows_row *raw = &r->raw[fde->row + i];
 	uint32_t end = i + 1 < fde->nr_rows ? raw[1].start : fde->end;
@@ -104,7 +104,7 @@ static uint32_t state_in_row(struct rows *r, const struct rows_fde *fde, uint32_
  * @outermost: nothing calls the function. This must be certain, because otherwise the stacks of its
  * callers end here.
  */
-static uint32_t end_of_stack(struct rows *r, const struct rows_fde *fde, bool *outermost)
+static uint32_t find_end_of_stack(struct rows *r, const struct rows_fde *fde, bool *outermost)
 {
 	size_t len = fde->end - fde->start;
 	const struct cfi_rule *cfa;
@@ -159,7 +159,7 @@ static int append_fde(struct rows *r, const struct rows_fde *fde, uint32_t gap_s
 	bool outermost;
 	int ret;
 
-	end = end_of_stack(r, fde, &outermost);
+	end = find_end_of_stack(r, fde, &outermost);
 	if (outermost)
 		return append_outermost(r, fde, gap_start);
 	if (rows_is_unknown_sigreturn(r, fde)) {
@@ -172,7 +172,7 @@ static int append_fde(struct rows *r, const struct rows_fde *fde, uint32_t gap_s
 		return append_hole(r, end, fde->end);
 	for (i = 0; i < fde->nr_rows; i++) {
 		start = r->raw[fde->row + i].start;
-		state = state_in_row(r, fde, i);
+		state = choose_state(r, fde, i);
 		if (!i && state != ROWS_HOLE && gap_start < start && !r->fre[state].plt &&
 		    !r->fre[state].signal &&
 		    (fde->padded == gap_start || rows_is_padding(r, gap_start, start))) {

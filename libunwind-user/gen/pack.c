@@ -76,7 +76,7 @@ static bool join_slots(uint8_t *slot, uint8_t kept)
  */
 #define BASE	0xbf58476d1ce4e5b9ULL
 
-static uint64_t fre_number(const struct rows_row *row)
+static uint64_t number_fre(const struct rows_row *row)
 {
 	return (row->state + 1) * 0x9e3779b97f4a7c15ULL + row->start;
 }
@@ -94,7 +94,7 @@ static void add_row(struct packer *p, uint32_t i)
 		piece->goes_on = like_last;
 		piece->first_bytes = fre->len;
 		piece->first_flex_bytes = fre->flex_len;
-		piece->first = fre_number(row);
+		piece->first = number_fre(row);
 	} else if (like_last) {
 		return;
 	}
@@ -103,7 +103,7 @@ static void add_row(struct packer *p, uint32_t i)
 	piece->bytes += fre->len;
 	piece->flex_bytes += fre->flex_len;
 	piece->flex = fre->flex_only;
-	piece->sum = piece->sum * BASE + fre_number(row);
+	piece->sum = piece->sum * BASE + number_fre(row);
 }
 
 static int find_pieces(struct packer *p)

@@ -22,7 +22,7 @@ static void put_number(uint8_t *to, uint64_t v, unsigned int size, bool big_endi
 		to[big_endian ? size - 1 - i : i] = v >> 8 * i;
 }
 
-static bool same_block(const struct packer *p, uint64_t off, const uint8_t *block, size_t len)
+static bool is_same_block(const struct packer *p, uint64_t off, const uint8_t *block, size_t len)
 {
 	return off + len <= p->blocks_size && !memcmp(p->blocks + off, block, len);
 }
@@ -35,7 +35,7 @@ static int intern_block(struct packer *p, size_t len, uint32_t nr_fres, uint32_t
 	size_t pos;
 
 	for_each_hidx_bounded(&p->known, hash, pos, *off)
-		if (same_block(p, *off, block, len))
+		if (is_same_block(p, *off, block, len))
 			return 0;
 	if (p->blocks_size + len >= UINT32_MAX)
 		return -EFBIG;

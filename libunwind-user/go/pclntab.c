@@ -47,7 +47,7 @@ static bool table_has_bytes(const struct go_table *t, uint64_t off, uint64_t len
 	return off <= t->size && len <= t->size - off;
 }
 
-static bool version_of(uint32_t magic, enum go_version *version)
+static bool find_version(uint32_t magic, enum go_version *version)
 {
 	switch (magic) {
 	case MAGIC_116:
@@ -71,11 +71,11 @@ bool go_may_open(const uint8_t *p)
 
 	memcpy(&magic, p, sizeof(magic));
 	return !p[4] && !p[5] && (p[6] == 1 || p[6] == 2 || p[6] == 4) && p[7] == WORD &&
-	       (version_of(le32toh(magic), &version) || version_of(be32toh(magic), &version));
+	       (find_version(le32toh(magic), &version) || find_version(be32toh(magic), &version));
 }
 
 /* Bytes of a field of functab: pointers before 1.18, offsets since */
-static unsigned int field_size(const struct go_table *t)
+static unsigned int get_field_size(const struct go_table *t)
 {
 	return t->version == GO_116 ? 8 : 4;
 }
@@ -89,9 +89,9 @@ int go_open(struct go_table *t)
 	if (t->size < GO_HEADER || !go_may_open(t->data))
 		return -EINVAL;
 	t->big_endian = false;
-	t->big_endian = !version_of(get32(t, 0), &t->version);
+	t->big_endian = !find_version(get32(t, 0), &t->version);
 	if (t->big_endian)
-		version_of(get32(t, 0), &t->version);
+		find_version(get32(t, 0), &t->version);
 	t->quantum = t->data[6];
 	first = t->version == GO_116 ? 2 : 3;
 	nr = get64(t, HEADER);
@@ -105,7 +105,7 @@ int go_open(struct go_table *t)
 	t->files = part[2];
 	t->pcs = part[3];
 	t->funcs = part[4];
-	if (nr > UINT32_MAX / 2 || !table_has_bytes(t, t->funcs, (2 * nr + 1) * field_size(t)))
+	if (nr > UINT32_MAX / 2 || !table_has_bytes(t, t->funcs, (2 * nr + 1) * get_field_size(t)))
 		return -EINVAL;
 	t->nr_funcs = nr;
 	if (!t->text_start && t->version != GO_116)
@@ -118,19 +118,19 @@ size_t go_find_text_field(const struct go_table *t)
 	return t->version == GO_116 ? 0 : HEADER + 2 * WORD;
 }
 
-static uint64_t start_of(const struct go_table *t, uint32_t i)
+static uint64_t read_start(const struct go_table *t, uint32_t i)
 {
-	uint64_t at = t->funcs + 2ull * i * field_size(t);
+	uint64_t at = t->funcs + 2ull * i * get_field_size(t);
 
 	return t->version == GO_116 ? get64(t, at) : t->text_start + get32(t, at);
 }
 
 int go_get_func(const struct go_table *t, uint32_t i, struct go_func *f)
 {
-	uint64_t at, size = field_size(t);
+	uint64_t at, size = get_field_size(t);
 
-	f->start = start_of(t, i);
-	f->end = start_of(t, i + 1);
+	f->start = read_start(t, i);
+	f->end = read_start(t, i + 1);
 	if (f->end < f->start)
 		return -EINVAL;
 	at = t->funcs + (2ull * i + 1) * size;
@@ -168,14 +168,14 @@ int go_find(const struct go_table *t, uint64_t pc, struct go_func *f)
 	uint32_t i;
 	int ret;
 
-	bisect(i, t->nr_funcs, start_of(t, i) > pc);
+	bisect(i, t->nr_funcs, read_start(t, i) > pc);
 	if (!i)
 		return -ENOENT;
 	ret = go_get_func(t, i - 1, f);
 	return ret ? ret : pc < f->end ? 0 : -ENOENT;
 }
 
-static const char *string_at(const struct go_table *t, uint64_t off)
+static const char *get_string(const struct go_table *t, uint64_t off)
 {
 	size_t max;
 
@@ -189,7 +189,7 @@ static const char *string_at(const struct go_table *t, uint64_t off)
 
 const char *go_get_name(const struct go_table *t, uint32_t name)
 {
-	return string_at(t, t->names + name);
+	return get_string(t, t->names + name);
 }
 
 /* ------------------------------ values by pc ----------------------------- */
@@ -276,7 +276,7 @@ bool go_find_line(const struct go_table *t, const struct go_func *f, uint64_t pc
 	at = t->cus + 4 * ((uint64_t)f->cu + value);
 	if (!table_has_bytes(t, at, 4) || get32(t, at) == UINT32_MAX)
 		return false;
-	*file = string_at(t, t->files + get32(t, at));
+	*file = get_string(t, t->files + get32(t, at));
 	return *file;
 }
 

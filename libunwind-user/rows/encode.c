@@ -16,7 +16,7 @@
 
 #include "rows.h"
 
-static unsigned int word_shift(const int32_t *word, const bool *is_control, unsigned int nr)
+static unsigned int get_word_shift(const int32_t *word, const bool *is_control, unsigned int nr)
 {
 	unsigned int shift = 0, i;
 
@@ -37,7 +37,7 @@ static unsigned int word_shift(const int32_t *word, const bool *is_control, unsi
 static uint8_t put_words(uint8_t *to, bool sp, bool mangled, const int32_t *word,
 			 const bool *is_control, unsigned int nr, bool big_endian)
 {
-	unsigned int shift = word_shift(word, is_control, nr), size = 1 << shift, i, b;
+	unsigned int shift = get_word_shift(word, is_control, nr), size = 1 << shift, i, b;
 	uint8_t *p = to;
 
 	*p++ = SFRAME_FRE_INFO(sp, nr, shift, mangled);
@@ -85,7 +85,7 @@ static bool encode_pair(const struct cfi_rule *rule, bool cfa, int32_t *word, bo
 }
 
 /* The offset of a CFA in the form of a row; false if a row cannot have it. */
-static bool cfa_word(const struct sframe_arch *abi, int32_t off, int32_t *word)
+static bool encode_cfa(const struct sframe_arch *abi, int32_t off, int32_t *word)
 {
 	int64_t v = (int64_t)off - abi->cfa_bias;
 
@@ -93,15 +93,15 @@ static bool cfa_word(const struct sframe_arch *abi, int32_t off, int32_t *word)
 	return v % abi->cfa_scale == 0 && *word == v / abi->cfa_scale;
 }
 
-static bool default_words(const struct sframe_arch *abi, const struct cfi_row *s, int32_t *word,
-			  unsigned int *nr)
+static bool encode_default(const struct sframe_arch *abi, const struct cfi_row *s, int32_t *word,
+			   unsigned int *nr)
 {
 	*nr = 0;
 	if (s->cfa.how != CFI_REG && s->cfa.how != CFI_PLT)
 		return false;
 	if (s->cfa.reg != abi->reg_sp && s->cfa.reg != abi->reg_fp)
 		return false;
-	if (!cfa_word(abi, s->cfa.off, &word[(*nr)++]))
+	if (!encode_cfa(abi, s->cfa.off, &word[(*nr)++]))
 		return false;
 	if (abi->ra_off) {
 		if (s->ra.how != CFI_AT_CFA || s->ra.off != abi->ra_off)
@@ -132,7 +132,7 @@ static uint8_t encode_flexible(const struct sframe_arch *abi, const struct cfi_r
 	struct cfi_rule cfa = s->cfa;
 	unsigned int nr = 0;
 
-	if (!cfa_word(abi, cfa.off, &cfa.off) || !encode_pair(&cfa, true, word, is_control, &nr))
+	if (!encode_cfa(abi, cfa.off, &cfa.off) || !encode_pair(&cfa, true, word, is_control, &nr))
 		return STATS_CAUSE_CFA;
 	if (!ra_default) {
 		if (!encode_pair(&s->ra, false, word, is_control, &nr))
@@ -178,7 +178,7 @@ void rows_encode(const struct arch *arch, const struct cfi_row *s, struct rows_f
 		return;
 	fre->plt = s->cfa.how == CFI_PLT;
 	fre->limit = s->cfa.limit;
-	if (default_words(abi, s, word, &nr)) {
+	if (encode_default(abi, s, word, &nr)) {
 		fre->len = put_words(fre->bytes, s->cfa.reg == abi->reg_sp,
 				      s->flags & CFI_MANGLED, word, NULL, nr, abi->big_endian);
 	} else {

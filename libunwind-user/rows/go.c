@@ -222,8 +222,8 @@ static int open_table(struct go_rows *g)
 /* ---------------------------------- code --------------------------------- */
 
 /* The code around @at, as far as it is in the function */
-static bool code_around(struct go_rows *g, const struct go_func *f, uint64_t at,
-			struct arch_go_code *code)
+static bool read_code_around(struct go_rows *g, const struct go_func *f, uint64_t at,
+			     struct arch_go_code *code)
 {
 	code->before = at - f->start < AROUND ? at - f->start : AROUND;
 	code->after = f->end - at < AROUND ? f->end - at : AROUND;
@@ -269,7 +269,7 @@ static void find_frame(struct go_rows *g, struct go_body *b)
 		if (p.value > 0 && p.value < MAX_FRAME && !before && p.start > b->f.start &&
 		    !b->frame_at) {
 			b->frame_at = p.start;
-			b->saved = code_around(g, &b->f, p.start, &code) &&
+			b->saved = read_code_around(g, &b->f, p.start, &code) &&
 				   g->arch->saves(&code, p.value, &b->frame);
 		}
 		before = p.value;
@@ -278,7 +278,7 @@ static void find_frame(struct go_rows *g, struct go_body *b)
 }
 
 /* Is FP stored to @slot, from the CFA on, or loaded from there, by way of SP? */
-static bool at_slot(const struct arch_op *op, int64_t cfa, int64_t slot)
+static bool is_at_slot(const struct arch_op *op, int64_t cfa, int64_t slot)
 {
 	return !op->by_fp && op->off + op->fp_at - cfa == slot;
 }
@@ -287,7 +287,7 @@ static bool reloads_fp(const struct arch_op *op, int64_t cfa, int64_t slot)
 {
 	if (op->effect == ARCH_POP_FP)
 		return -cfa == slot;
-	return op->flags & ARCH_LOADS_FP && at_slot(op, cfa, slot);
+	return op->flags & ARCH_LOADS_FP && is_at_slot(op, cfa, slot);
 }
 
 /*
@@ -403,7 +403,7 @@ static bool loses_frame(struct go_rows *g, const struct go_body *b, uint64_t at,
 {
 	struct arch_go_code code;
 
-	return !code_around(g, &b->f, at, &code) ||
+	return !read_code_around(g, &b->f, at, &code) ||
 	       g->arch->restores(&code, size) == ARCH_GO_LOST;
 }
 
@@ -414,7 +414,7 @@ static int add_popped_row(struct go_rows *g, const struct go_body *b, const stru
 	struct arch_go_code code;
 
 	if (g->arch->find_popped_ra && p->value == -g->arch->pushed && p->end - p->start <= 4 &&
-	    code_around(g, &b->f, p->start, &code))
+	    read_code_around(g, &b->f, p->start, &code))
 		s.ra = (struct cfi_rule){ .how = CFI_REG, .reg = g->arch->find_popped_ra(&code) };
 	return s.ra.reg ? add_state_row(g, b, p->start, &s) : add_hole(g, b, p->start);
 }

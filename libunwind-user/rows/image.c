@@ -44,7 +44,7 @@ int image_read_list(struct image *img, uint64_t off, void *to, size_t len)
 	return read_file(img, off, to, len);
 }
 
-static const struct image_load *load_of(const struct image *img, uint64_t start, uint64_t end)
+static const struct image_load *find_load(const struct image *img, uint64_t start, uint64_t end)
 {
 	const struct image_load *l;
 
@@ -57,7 +57,7 @@ static const struct image_load *load_of(const struct image *img, uint64_t start,
 
 int image_read(struct image *img, uint64_t vaddr, void *to, size_t len)
 {
-	const struct image_load *l = load_of(img, vaddr, vaddr + len);
+	const struct image_load *l = find_load(img, vaddr, vaddr + len);
 
 	if (!l)
 		return -EFAULT;
@@ -68,14 +68,14 @@ int image_read(struct image *img, uint64_t vaddr, void *to, size_t len)
 
 bool image_in_exec_segment(const struct image *img, uint64_t start, uint64_t end)
 {
-	const struct image_load *l = load_of(img, start, end);
+	const struct image_load *l = find_load(img, start, end);
 
 	return l && l->exec;
 }
 
 const uint8_t *image_move(struct image *img, uint64_t vaddr, size_t len)
 {
-	const struct image_load *l = load_of(img, vaddr, vaddr + len);
+	const struct image_load *l = find_load(img, vaddr, vaddr + len);
 	uint64_t left;
 
 	if (!l || !l->exec || len > IMAGE_MAX_CODE)
@@ -324,7 +324,7 @@ static void add_section(struct image *img, const Elf64_Shdr *sh, const char *nam
 	    image_u32(img, sh->sh_type) == SHT_NOBITS)
 		return;
 	r.end = r.start + image_u64(img, sh->sh_size);
-	if (!load_of(img, r.start, r.end))
+	if (!find_load(img, r.start, r.end))
 		return;
 	if (image_u64(img, sh->sh_flags) & SHF_EXECINSTR && r.start < r.end &&
 	    image_in_exec_segment(img, r.start, r.end)) {
@@ -406,7 +406,7 @@ static void find_eh_frame(struct image *img)
 	if (!size || image_read(img, img->eh_hdr.start, hdr, size) ||
 	    cfi_hdr_parse(hdr, size, img->eh_hdr.start, img->big_endian, img->addr_size, &start))
 		return;
-	l = load_of(img, start, start);
+	l = find_load(img, start, start);
 	if (!l)
 		return;
 	img->eh_frame.start = start;

@@ -165,7 +165,7 @@ static bool is_sp(const struct rows *r, const struct cfi_rule *cfa)
 	return cfa->how == CFI_REG && cfa->reg == r->arch->abi->reg_sp && !cfa->off;
 }
 
-static struct cfi_rule rule_above(struct cfi_rule rule, int pushed)
+static struct cfi_rule raise_rule(struct cfi_rule rule, int pushed)
 {
 	if (rule.how == CFI_AT_CFA || rule.how == CFI_CFA)
 		return cfi_rule(rule.how, 0, (int64_t)rule.off - pushed);
@@ -182,9 +182,9 @@ static struct cfi_row raise_cfa(const struct rows *r, const struct cfi_row *stat
 		to.cfa = cfi_rule(CFI_REG, to.cfa.reg, (int64_t)to.cfa.off + size);
 	else
 		to.cfa = cfi_bad(CFI_CAUSE_SP);
-	to.fp = rule_above(to.fp, size);
+	to.fp = raise_rule(to.fp, size);
 	/* After the bytes are popped, RA is in its register again */
-	to.ra = is_sp(r, &to.cfa) ? (struct cfi_rule){ .how = CFI_SAME } : rule_above(to.ra, size);
+	to.ra = is_sp(r, &to.cfa) ? (struct cfi_rule){ .how = CFI_SAME } : raise_rule(to.ra, size);
 	return to;
 }
 

@@ -41,7 +41,7 @@ int sframe_func_row(const struct sframe_table *t, const struct sframe_func *func
 }
 
 /* Where part number @part starts; ~0 if that is after the end of the address space */
-static u64 part_start(const struct sframe_table *t, u32 shift, u32 part)
+static u64 get_part_start(const struct sframe_table *t, u32 shift, u32 part)
 {
 	u64 start = t->text_start + ((u64)part << shift);
 
@@ -67,7 +67,7 @@ int sframe_index(const struct sframe_table *t, struct sframe_index *index, u32 *
 		ret = read_start(t, i, &start);
 		if (ret)
 			return ret;
-		while (part < nr_parts && start > part_start(t, shift, part))
+		while (part < nr_parts && start > get_part_start(t, shift, part))
 			mem[part++] = i ? i - 1 : 0;
 	}
 	while (part < nr_parts)

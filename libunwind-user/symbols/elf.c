@@ -28,7 +28,7 @@ struct collect {
 	struct bounds bounds;
 };
 
-static uint32_t rank_of(const char *name, int bind)
+static uint32_t get_rank(const char *name, int bind)
 {
 	uint32_t rank = bind == STB_GLOBAL ? 2 : bind == STB_WEAK ? 1 : 0;
 	uint32_t under = strspn(name, "_");
@@ -53,7 +53,7 @@ int symtab_add(struct collect *c, const GElf_Sym *s, const char *name)
 	sym->size = s->st_size;
 	sym->name = tab->pool_size;
 	sym->unsized = false;
-	sym->rank = rank_of(name, GELF_ST_BIND(s->st_info));
+	sym->rank = get_rank(name, GELF_ST_BIND(s->st_info));
 	tab->pool_size += len;
 	return 0;
 }

@@ -100,7 +100,7 @@ static int compare_syms(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-static uint64_t end_of(const struct sym *s)
+static uint64_t get_end(const struct sym *s)
 {
 	return s->size > UINT64_MAX - s->addr ? UINT64_MAX : s->addr + s->size;
 }
@@ -137,7 +137,7 @@ static int add_bounds(struct symtab *tab, struct bounds *b, const struct ranges 
 	for (i = 0; i < tab->nr_syms; i++) {
 		b->v[n++] = tab->syms[i].addr;
 		if (tab->syms[i].size)
-			b->v[n++] = end_of(&tab->syms[i]);
+			b->v[n++] = get_end(&tab->syms[i]);
 	}
 	for (i = 0; i < fdes->nr; i++)
 		b->v[n++] = fdes->v[i].start;
@@ -211,7 +211,7 @@ int extent_make(struct symtab *tab, struct bounds *b, Elf *elf)
 		/* known sizes before unknown ones, then the later start, then the better name */
 		place += i && s->addr != s[-1].addr;
 		in[i] = (struct cover_in){
-			.lo = s->addr, .hi = end_of(s), .owner = i,
+			.lo = s->addr, .hi = get_end(s), .owner = i,
 			.rank = (uint64_t)!s->unsized << 63 | place << 6 | s->rank,
 		};
 	}

@@ -89,7 +89,7 @@ static bool is_relative(uint16_t machine, uint32_t type)
 }
 
 /* The word that a relocation puts at @addr; 0: not known. */
-static uint64_t relocated(Elf *elf, uint16_t machine, uint64_t addr)
+static uint64_t find_relocated(Elf *elf, uint16_t machine, uint64_t addr)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
@@ -118,7 +118,7 @@ static bool open_table(Elf *elf, struct go_table *t)
 	if (!find_table(elf, t, &vaddr) || !gelf_getehdr(elf, &ehdr))
 		return false;
 	if (!t->text_start && go_find_text_field(t))
-		t->text_start = relocated(elf, ehdr.e_machine, vaddr + go_find_text_field(t));
+		t->text_start = find_relocated(elf, ehdr.e_machine, vaddr + go_find_text_field(t));
 	if (!t->text_start && go_find_text_field(t))
 		t->text_start = go_find_text_by_entry(t, ehdr.e_entry);
 	return t->nr_funcs && (t->text_start || !go_find_text_field(t));

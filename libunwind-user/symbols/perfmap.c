@@ -118,7 +118,7 @@ static int compare_entries(const void *a, const void *b, void *arg)
 	return c ? c : x->start < y->start ? -1 : x->start > y->start;
 }
 
-static bool same_entry(const struct perfmap_entry *a, const struct perfmap_entry *b)
+static bool is_same_entry(const struct perfmap_entry *a, const struct perfmap_entry *b)
 {
 	return a == b || (a->start == b->start && !strcmp(a->name, b->name));
 }
@@ -219,7 +219,7 @@ static int read_fd(struct perfmap *m, int fd)
 }
 
 /* The number by which the process knows itself: the last one of NSpid in its status. */
-static int inner_pid(int pid)
+static int read_inner_pid(int pid)
 {
 	char path[64], line[256], *last;
 	int found = pid;
@@ -250,7 +250,7 @@ static int read_map(struct uu_symbols *syms, struct perfmap *m)
 	snprintf(root, sizeof(root), "/proc/%d", m->pid);
 	lives = !stat(root, &proc);
 	snprintf(root, sizeof(root), "/proc/%d/root", m->pid);
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", lives ? inner_pid(m->pid) : m->pid);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", lives ? read_inner_pid(m->pid) : m->pid);
 	fd = lives && !*syms->sysroot ? symbols_open(root, path, O_NOFOLLOW) : -1;
 	if (fd < 0) {
 		snprintf(path, sizeof(path), "/tmp/perf-%d.map", m->pid);
@@ -322,7 +322,7 @@ int uu_symbols_find_jit(struct uu_symbols *syms, int pid, uint64_t addr, struct 
 	e = &m->v[i];
 	if (m->other.v) {
 		i = cover_find(&m->other, addr);
-		if (i == COVER_NONE || !same_entry(e, &m->v[i]))
+		if (i == COVER_NONE || !is_same_entry(e, &m->v[i]))
 			return -ENOENT;
 	}
 	if (!e->plain && !syms->no_demangle)

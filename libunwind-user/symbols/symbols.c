@@ -229,7 +229,7 @@ out:
 	return (*file)->error;
 }
 
-static const char *name_of(const struct uu_symbols *syms, struct file *f, const struct sym *s)
+static const char *get_name(const struct uu_symbols *syms, struct file *f, const struct sym *s)
 {
 	char **name = &f->names[s - f->tab.syms];
 	char *plain = f->tab.pool + s->name;
@@ -259,7 +259,7 @@ int uu_symbols_find(struct uu_symbols *syms, const struct uu_file *file, uint64_
 	s = symtab_find(&f->tab, addr);
 	if (!s || symtab_to_offset(&f->tab, s->addr, &sym->start))
 		return -ENOENT;
-	sym->name = name_of(syms, f, s);
+	sym->name = get_name(syms, f, s);
 	return 0;
 }
 
@@ -295,7 +295,7 @@ static bool has_code(const uint8_t *buf, ssize_t n, const uint8_t *code, size_t 
 	return n >= (ssize_t)len && !memcmp(buf, code, len);
 }
 
-static const struct sframe_arch *sframe_arch_of(uint16_t machine)
+static const struct sframe_arch *find_sframe_arch(uint16_t machine)
 {
 	switch (machine) {
 	case EM_X86_64:
@@ -328,7 +328,7 @@ bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *
 
 	if (symbols_get_file(syms, file, &f) || offset > INT64_MAX)
 		return false;
-	arch = sframe_arch_of(f->tab.machine);
+	arch = find_sframe_arch(f->tab.machine);
 	if (!arch ||
 	    (!uu_symbols_find(syms, file, offset, &sym) && strncmp(sym.name, "__restore", 9)))
 		return false;

@@ -65,7 +65,7 @@ struct cache_header {
 	struct stats stats;
 };
 
-static uint32_t checksum(const struct cache_header *h, const uint8_t *data)
+static uint32_t compute_checksum(const struct cache_header *h, const uint8_t *data)
 {
 	const uint8_t *p = (const uint8_t *)&h->head.crc + sizeof(h->head.crc);
 	uint32_t crc = crc32(0, p, (const uint8_t *)(h + 1) - p);
@@ -97,7 +97,7 @@ static int make_dirs(char *path, mode_t mode)
 }
 
 /* The default folder of tables; NULL: there is none. The caller frees it. */
-static char *default_dir(void)
+static char *make_default_dir(void)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	const char *env = getenv(TABLES_ENV);
@@ -132,7 +132,7 @@ int tables_cache_trust(struct tables_cache *c, const char *path)
 
 int tables_cache_open(const char *dir, uint64_t limit, struct tables_cache **cache)
 {
-	char *path = dir ? strdup(dir) : default_dir();
+	char *path = dir ? strdup(dir) : make_default_dir();
 	struct tables_cache *c;
 	struct stat st;
 	int fd;
@@ -235,7 +235,7 @@ static int load_table(int fd, const struct tables_id *id, struct gen_table *tabl
 	if (!table->data)
 		return -ENOMEM;
 	ret = read_all(fd, table->data, h.head.table_size, sizeof(h));
-	if (!ret && checksum(&h, table->data) != h.head.crc)
+	if (!ret && compute_checksum(&h, table->data) != h.head.crc)
 		ret = -ENOENT;
 	if (ret) {
 		gen_free(table);
@@ -403,7 +403,7 @@ int tables_cache_store(struct tables_cache *c, const struct tables_id *id,
 	if (h.head.file_size > c->limit / 2 || h.head.file_size > TABLES_MAX_FILE)
 		return -EFBIG;
 	memcpy(h.head.build_id, id->build_id, sizeof(h.head.build_id));
-	h.head.crc = checksum(&h, table->data);
+	h.head.crc = compute_checksum(&h, table->data);
 
 	pthread_mutex_lock(&c->lock);
 	if (!c->counted)

@@ -39,7 +39,7 @@ static void rebase_table(struct gen_table *t)
 	t->base -= shift;
 }
 
-static bool same_content(const struct stat *a, const struct stat *b)
+static bool has_same_content(const struct stat *a, const struct stat *b)
 {
 	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
 	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
@@ -70,7 +70,7 @@ static int get_table_once(struct tables_cache *cache, int fd, struct tables_id *
 			return ret;
 		rebase_table(table);
 	}
-	if (fstat(fd, &st) || !same_content(&st, &id->st)) {
+	if (fstat(fd, &st) || !has_same_content(&st, &id->st)) {
 		gen_free(table);
 		return -ESTALE;
 	}

@@ -30,7 +30,7 @@
 #define PROGRESS_EVERY	16		/* files */
 
 /* The next line, cut out of *@text; NULL at the end. */
-static char *next_path(char **text)
+static char *cut_next_path(char **text)
 {
 	char *line = *text, *end;
 
@@ -60,7 +60,7 @@ static int open_regular(const char *path)
 	return fd;
 }
 
-static uint64_t table_bytes(struct tables_session *t)
+static uint64_t sum_table_bytes(struct tables_session *t)
 {
 	struct tables_summary sum;
 
@@ -75,7 +75,7 @@ static struct tables_recall *start_recall(struct tables_session *t)
 	if (!r)
 		return NULL;
 	r->text = r->at = tables_cache_get_list(t->cache);
-	r->before = table_bytes(t);
+	r->before = sum_table_bytes(t);
 	return r;
 }
 
@@ -89,10 +89,10 @@ void tables_recall_free(struct tables_recall *r)
 
 bool tables_recall_next(struct tables_session *t, struct tables_recall *r)
 {
-	char *path = r->nr < MAX_FILES ? next_path(&r->at) : NULL;
+	char *path = r->nr < MAX_FILES ? cut_next_path(&r->at) : NULL;
 	int fd, ret;
 
-	if (!path || (r->nr % PROGRESS_EVERY == 0 && table_bytes(t) - r->before > MAX_BYTES))
+	if (!path || (r->nr % PROGRESS_EVERY == 0 && sum_table_bytes(t) - r->before > MAX_BYTES))
 		return false;
 	r->nr++;
 	fd = *path == '/' ? open_regular(path) : -1;
@@ -214,7 +214,7 @@ int tables_remember(struct tables_session *t)
 	/* then the files of the previous list that still exist */
 	old = tables_cache_get_list(t->cache);
 	at = old;
-	while (!ret && (path = next_path(&at))) {
+	while (!ret && (path = cut_next_path(&at))) {
 		if (*path == '/' && !stat(path, &st) && S_ISREG(st.st_mode))
 			ret = append_path(&l, path, &st);
 	}

@@ -185,7 +185,7 @@ int uu_unwinder_add_loaded(struct uu_unwinder *u)
 
 /* -------------------------------- walking ------------------------------- */
 
-static const struct uu_table *table_at(const struct uu_unwinder *u, u64 pc)
+static const struct uu_table *find_table(const struct uu_unwinder *u, u64 pc)
 {
 	unsigned int low = 0, n = u->nr_tables, half;
 
@@ -266,7 +266,7 @@ static inline int find_row(struct uu_unwinder *u, u64 pc, struct sframe_row **ro
 	*row = &u->row[(pc ^ pc >> 9) % ROWS];
 	if (sframe_row_holds(*row, pc))
 		return 0;
-	t = table_at(u, pc);
+	t = find_table(u, pc);
 	ret = t ? sframe_find_by(&t->t, &t->index, pc, *row) : -ESRCH;
 	/* this unwinder does not follow frame pointers, so both errors mean an unknown pc */
 	if (ret == -ESRCH)

@@ -183,7 +183,7 @@ static void find_store(const cs_insn *insn, struct arch_op *op)
 	op->size = to->size ? to->size : 64;
 }
 
-static void operands_of_stack(const cs_insn *insn, struct arch_op *op)
+static void decode_stack_operands(const cs_insn *insn, struct arch_op *op)
 {
 	const cs_x86_op *o = insn->detail->x86.operands;
 	/* compilers never push or pop two bytes */
@@ -296,7 +296,7 @@ bool amd64_in_group(const cs_insn *insn, unsigned int group)
 	return false;
 }
 
-static void where_next(const cs_insn *insn, struct arch_op *op)
+static void find_next(const cs_insn *insn, struct arch_op *op)
 {
 	const cs_x86 *x = &insn->detail->x86;
 	bool direct = x->op_count == 1 && x->operands[0].type == X86_OP_IMM;
@@ -360,7 +360,7 @@ static void amd64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 	if (!insn || !insn->size || insn->size > len || (len >= 2 && !p[0] && !p[1]))
 		return;
 	op->len = insn->size;
-	where_next(insn, op);
+	find_next(insn, op);
 	switch (insn->id) {
 	case X86_INS_CALL:
 	case X86_INS_JMP:
@@ -373,7 +373,7 @@ static void amd64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 	case X86_INS_POP:
 	case X86_INS_POPFQ:
 	case X86_INS_LEAVE:
-		operands_of_stack(insn, op);
+		decode_stack_operands(insn, op);
 		break;
 	case X86_INS_ENTER:
 		op->effect = ARCH_LOSE_BOTH;

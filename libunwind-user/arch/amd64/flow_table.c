@@ -22,7 +22,7 @@
 #include "flow.h"
 
 /* A general register of any width by its number, 0 to 15, or -1. */
-static int number_of(x86_reg reg)
+static int get_number(x86_reg reg)
 {
 	static const x86_reg names[16][4] = {
 		{ X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL },
@@ -67,7 +67,7 @@ static bool may_write(const cs_insn *insn, unsigned int regs)
 			return true;
 	}
 	for (i = 0; i < d->regs_write_count; i++) {
-		n = number_of(d->regs_write[i]);
+		n = get_number(d->regs_write[i]);
 		if (n >= 0 && regs & 1u << n)
 			return true;
 	}
@@ -77,7 +77,7 @@ static bool may_write(const cs_insn *insn, unsigned int regs)
 		    (!i && amd64_reads_first(insn->id)) || (i == 1 && d->x86.op_count == 2 &&
 		     insn->id != X86_INS_XCHG && insn->id != X86_INS_XADD))
 			continue;
-		n = number_of(d->x86.operands[i].reg);
+		n = get_number(d->x86.operands[i].reg);
 		if (n >= 0 && regs & 1u << n)
 			return true;
 	}
@@ -106,7 +106,7 @@ static bool use_addresses(struct search *s, const cs_x86_op *mem)
 	if (mem->type != X86_OP_MEM || mem->mem.base != X86_REG_INVALID || mem->mem.scale != 8 ||
 	    mem->mem.segment != X86_REG_INVALID || mem->mem.disp <= 0)
 		return false;
-	s->index = number_of(mem->mem.index);
+	s->index = get_number(mem->mem.index);
 	s->to = -1;
 	s->t->addr = mem->mem.disp;
 	s->t->size = 8;
@@ -136,12 +136,12 @@ static bool find_entry(struct search *s, const cs_insn *insn)
 	const cs_x86_op *from = &x->operands[1];
 
 	if (x->op_count != 2 || x->operands[0].type != X86_OP_REG ||
-	    number_of(x->operands[0].reg) != s->to)
+	    get_number(x->operands[0].reg) != s->to)
 		return false;
 	if (!s->added && use_address(s, insn))
 		return true;
 	if (insn->id == X86_INS_ADD && !s->added && is_two_regs(x)) {
-		s->base = number_of(from->reg);
+		s->base = get_number(from->reg);
 		s->added = true;
 		return s->base >= 0 && s->base != s->to;
 	}
@@ -151,9 +151,9 @@ static bool find_entry(struct search *s, const cs_insn *insn)
 	    from->mem.scale != 4 || from->mem.disp || from->mem.segment != X86_REG_INVALID)
 		return false;
 	/* either register may hold the sum */
-	if (number_of(from->mem.base) != s->base)
+	if (get_number(from->mem.base) != s->base)
 		return false;
-	s->index = number_of(from->mem.index);
+	s->index = get_number(from->mem.index);
 	s->to = -1;
 	s->t->size = 4;
 	return s->index >= 0 && s->index != s->base;
@@ -177,7 +177,7 @@ static bool find_index(struct search *s, const cs_insn *insn)
 	if ((insn->id != X86_INS_MOV && insn->id != X86_INS_MOVZX) || !is_two_regs(x) ||
 	    x->operands[0].size < 4 || s->guard)
 		return false;
-	s->index = number_of(x->operands[1].reg);
+	s->index = get_number(x->operands[1].reg);
 	return s->index >= 0;
 }
 
@@ -209,7 +209,7 @@ static bool step_back(struct search *s, const cs_insn *insn)
 	case X86_INS_CMP:
 		if (s->guard && x->operands[0].type == X86_OP_REG &&
 		    x->operands[1].type == X86_OP_IMM &&
-		    number_of(x->operands[0].reg) == s->index && s->index >= 0) {
+		    get_number(x->operands[0].reg) == s->index && s->index >= 0) {
 			int64_t imm = x->operands[1].imm;
 
 			if (imm <= 0 || imm >= ARCH_MAX_TABLE)
@@ -256,7 +256,7 @@ bool amd64_find_jump_table(void *decoder, const uint8_t *const *code, const uint
 		return false;
 	op = &insn->detail->x86.operands[0];
 	if (op->type == X86_OP_REG)
-		s.to = number_of(op->reg);
+		s.to = get_number(op->reg);
 	else if (!use_addresses(&s, op))
 		return false;
 	for (nr--; nr-- && !(s.have_table && s.have_nr); ) {

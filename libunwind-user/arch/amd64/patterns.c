@@ -12,7 +12,7 @@
 #define MAX_NOP		15
 
 /* nop, with any number of 66 and one 2e or 3e in front: 90, or 0f 1f with a memory operand */
-static size_t nop_len(const uint8_t *p, size_t len)
+static size_t get_nop_len(const uint8_t *p, size_t len)
 {
 	size_t n = 0, operand;
 	uint8_t modrm;
@@ -54,7 +54,7 @@ size_t amd64_padding_length(const uint8_t *p, size_t len)
 {
 	if (p[0] == 0xcc || p[0] == 0x00)
 		return 1;
-	return nop_len(p, len);
+	return get_nop_len(p, len);
 }
 
 bool amd64_enters_kernel(const uint8_t *p)
@@ -124,7 +124,7 @@ bool amd64_starts_stack(const uint8_t *p, size_t len)
 }
 
 /* push and pop of memory: the length of the operand after the opcode; 0 if it is cut off */
-static size_t memory_operand(const uint8_t *p, size_t len)
+static size_t get_memory_operand_len(const uint8_t *p, size_t len)
 {
 	static const uint8_t disp[] = { 0, 1, 4 };
 	unsigned int mod, rm;
@@ -172,7 +172,7 @@ static size_t leaves_sp(const uint8_t *p, size_t len, size_t rex)
 	}
 	if (written == 4)
 		return 0;
-	n = is_reg ? 1 : memory_operand(p + rex + 1, len - rex - 1);
+	n = is_reg ? 1 : get_memory_operand_len(p + rex + 1, len - rex - 1);
 	return n ? rex + 1 + n : 0;
 }
 
@@ -193,7 +193,7 @@ size_t amd64_decode_push(const uint8_t *p, size_t len, int32_t *bytes)
 		*bytes = 8;
 		return rex + 1;
 	case 0xff: case 0x8f:
-		n = memory_operand(p + rex + 1, len - rex - 1);
+		n = get_memory_operand_len(p + rex + 1, len - rex - 1);
 		if (!n || (p[rex + 1] & 0x38) != (p[rex] == 0xff ? 0x30 : 0))
 			return 0;
 		*bytes = p[rex] == 0xff ? 8 : -8;

@@ -46,7 +46,7 @@ static const struct amd64_stub stubs[] = {
 	{ 8, 0, 8, false, { 0xff, 0x25, ANY4, 0x66, 0x90 } },
 };
 
-static int32_t slot_of(const uint8_t *disp)
+static int32_t get_slot(const uint8_t *disp)
 {
 	int32_t v;
 
@@ -66,10 +66,10 @@ static bool matches_stub(const struct amd64_stub *s, const uint8_t *p)
 		return true;
 	/* each slot counts from the end of its instruction; a stub for TLS descriptors differs */
 	jmp = p[6] == 0xf2 ? 13 : 12;
-	return slot_of(p + 2) + 6LL + 8 == slot_of(p + jmp - 4) + (long long)jmp;
+	return get_slot(p + 2) + 6LL + 8 == get_slot(p + jmp - 4) + (long long)jmp;
 }
 
-static const struct amd64_stub *stub_at(const struct arch_plt *to, uint64_t addr, uint64_t end)
+static const struct amd64_stub *find_stub(const struct arch_plt *to, uint64_t addr, uint64_t end)
 {
 	const struct amd64_stub *s;
 	const uint8_t *p;
@@ -83,8 +83,8 @@ static const struct amd64_stub *stub_at(const struct arch_plt *to, uint64_t addr
 	return NULL;
 }
 
-static struct cfi_row state_of(const struct sframe_arch *abi, uint8_t how, int32_t cfa,
-			       uint8_t limit)
+static struct cfi_row make_state(const struct sframe_arch *abi, uint8_t how, int32_t cfa,
+				 uint8_t limit)
 {
 	return (struct cfi_row){
 		.cfa = { .how = how, .reg = abi->reg_sp, .off = cfa, .limit = limit },
@@ -98,8 +98,8 @@ static int add_run(const struct arch_plt *to, uint64_t start, uint64_t nr,
 {
 	/* lazy stubs are a pattern of 16 bytes, if they start at multiples of 16 */
 	bool pattern = s->pushed && s->cfa == 8 && !(start & 15);
-	struct cfi_row state = state_of(arch_amd64.abi, pattern ? CFI_PLT : CFI_REG, s->cfa,
-					pattern ? s->pushed : 0);
+	struct cfi_row state = make_state(arch_amd64.abi, pattern ? CFI_PLT : CFI_REG, s->cfa,
+					  pattern ? s->pushed : 0);
 	uint64_t i;
 	int ret;
 
@@ -125,7 +125,7 @@ int amd64_add_plt_rows(const struct arch_plt *to, uint64_t start, uint64_t end)
 	int ret = 0;
 
 	for (addr = start; addr < end && !ret; addr += s ? s->size : 8) {
-		s = stub_at(to, addr, end);
+		s = find_stub(to, addr, end);
 		if (s == last)
 			continue;
 		if (last)

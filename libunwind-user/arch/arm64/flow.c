@@ -23,7 +23,7 @@
 #define X8		8		/* the number of the system call */
 #define NR_SIGRETURN	139		/* rt_sigreturn */
 
-static uint32_t insn_at(const uint8_t *p)
+static uint32_t get_insn(const uint8_t *p)
 {
 	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
 }
@@ -261,7 +261,7 @@ static void decode_add(uint32_t w, struct arch_op *op)
 }
 
 /* The address that adr, or adrp and the add after it, compute; false if there is none. */
-static bool address_of(uint32_t w, uint32_t next, uint64_t addr, uint64_t *target)
+static bool compute_address(uint32_t w, uint32_t next, uint64_t addr, uint64_t *target)
 {
 	int64_t n = (int64_t)((uint64_t)signed_bits(w, 5, 19) << 2 | bits(w, 29, 2));
 
@@ -285,7 +285,7 @@ static void decode_immediate(uint32_t w, uint32_t next, uint64_t addr, struct ar
 	case 0:
 	case 1:
 		mark_written(op, to);
-		if (address_of(w, next, addr, &op->target))
+		if (compute_address(w, next, addr, &op->target))
 			op->flags |= ARCH_TAKES_ADDRESS;
 		break;
 	case 2:
@@ -435,8 +435,8 @@ static void arm64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 		op->next = ARCH_BAD;
 		return;
 	}
-	w = insn_at(p);
-	next = len >= 8 ? insn_at(p + 4) : 0;
+	w = get_insn(p);
+	next = len >= 8 ? get_insn(p + 4) : 0;
 	switch (bits(w, 25, 4)) {
 	case 0x2:
 		decode_sve(w, op);
@@ -476,11 +476,11 @@ static size_t arm64_find_reference(const uint8_t *p, size_t len, uint64_t addr,
 	size_t i;
 
 	for (i = 0; i + ARCH_REFERENCE <= len; i += 4) {
-		w = insn_at(p + i);
+		w = get_insn(p + i);
 		if ((w & 0x7c000000) == 0x14000000)
 			*target = addr + i + signed_bits(w, 0, 26) * 4;
 		else if ((w & 0x1f000000) != 0x10000000 ||
-			 !address_of(w, insn_at(p + i + 4), addr + i, target))
+			 !compute_address(w, get_insn(p + i + 4), addr + i, target))
 			continue;
 		if (*target - start < size)
 			return i;

@@ -31,7 +31,7 @@ static uint32_t get32(const uint8_t *p)
 }
 
 /* The instruction @n before the pc; 0 if the function has not that many */
-static uint32_t insn_before(const struct arch_go_code *code, unsigned int n)
+static uint32_t get_insn_before(const struct arch_go_code *code, unsigned int n)
 {
 	return code->before >= 4 * n ? get32(code->p - 4 * n) : 0;
 }
@@ -45,11 +45,11 @@ static bool is_indexed(uint32_t insn, uint32_t opcode, int32_t off)
 static bool saves(const struct arch_go_code *code, uint32_t size, struct arch_go_frame *frame)
 {
 	*frame = (struct arch_go_frame){ .fp = -(int32_t)size - 8, .ra = -(int32_t)size };
-	if (insn_before(code, 1) == MOV_SP_X20)
-		return insn_before(code, 2) == STP_LARGE;
+	if (get_insn_before(code, 1) == MOV_SP_X20)
+		return get_insn_before(code, 2) == STP_LARGE;
 	frame->from = 4;
-	return is_indexed(insn_before(code, 1), 0xf8000ffe, -(int32_t)size) && code->after >= 4 &&
-	       get32(code->p) == STUR_FP;
+	return is_indexed(get_insn_before(code, 1), 0xf8000ffe, -(int32_t)size) &&
+	       code->after >= 4 && get32(code->p) == STUR_FP;
 }
 
 /* add sp,sp,#imm: the number, or 0 */
@@ -62,15 +62,15 @@ static uint32_t adds_to_sp(uint32_t insn)
 
 static enum arch_go_end restores(const struct arch_go_code *code, uint32_t size)
 {
-	uint32_t last = insn_before(code, 1), more;
+	uint32_t last = get_insn_before(code, 1), more;
 
 	if (is_indexed(last, 0xf84007fe, size))
-		return insn_before(code, 2) == LDUR_FP ? ARCH_GO_RESTORED : ARCH_GO_LOST;
+		return get_insn_before(code, 2) == LDUR_FP ? ARCH_GO_RESTORED : ARCH_GO_LOST;
 	if (adds_to_sp(last) == size)
-		return insn_before(code, 2) == LDP_BOTH ? ARCH_GO_RESTORED : ARCH_GO_LOST;
-	more = adds_to_sp(insn_before(code, 2));
+		return get_insn_before(code, 2) == LDP_BOTH ? ARCH_GO_RESTORED : ARCH_GO_LOST;
+	more = adds_to_sp(get_insn_before(code, 2));
 	if (adds_to_sp(last) && more && adds_to_sp(last) + more == size)
-		return insn_before(code, 3) == LDP_BOTH ? ARCH_GO_RESTORED : ARCH_GO_LOST;
+		return get_insn_before(code, 3) == LDP_BOTH ? ARCH_GO_RESTORED : ARCH_GO_LOST;
 	return ARCH_GO_JUMP;
 }
 

@@ -46,7 +46,7 @@ static const struct arm64_stub stubs[] = {
 	{ { STP_X2_X3, ADRP(2), ADRP(3), LDR(2, 2), ADD(3), BR(2) }, 6, 16, false },
 };
 
-static uint32_t insn_at(const uint8_t *p)
+static uint32_t get_insn(const uint8_t *p)
 {
 	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
 }
@@ -56,20 +56,20 @@ static size_t match_stub(const struct arm64_stub *s, const uint8_t *p, size_t le
 {
 	size_t at = 0, i;
 
-	if (len >= 4 && insn_at(p) == BTI_C)
+	if (len >= 4 && get_insn(p) == BTI_C)
 		at += 4;
 	*body = at;
 	for (i = 0; i < s->nr; i++, at += 4) {
-		if (i == s->nr - 1u && len - at >= 4 && insn_at(p + at) == AUTIA1716)
+		if (i == s->nr - 1u && len - at >= 4 && get_insn(p + at) == AUTIA1716)
 			at += 4;
-		if (len - at < 4 || (insn_at(p + at) & s->insn[i].mask) != s->insn[i].bits)
+		if (len - at < 4 || (get_insn(p + at) & s->insn[i].mask) != s->insn[i].bits)
 			return 0;
 	}
 	return at;
 }
 
-static const struct arm64_stub *stub_at(const struct arch_plt *to, uint64_t addr, uint64_t end,
-					size_t *size, size_t *body)
+static const struct arm64_stub *find_stub(const struct arch_plt *to, uint64_t addr, uint64_t end,
+					  size_t *size, size_t *body)
 {
 	size_t len = end - addr < 4 * (MAX_INSNS + 2) ? end - addr : 4 * (MAX_INSNS + 2), i;
 	const uint8_t *p = to->code(to->ctx, addr, len);
@@ -78,7 +78,7 @@ static const struct arm64_stub *stub_at(const struct arch_plt *to, uint64_t addr
 		*size = match_stub(&stubs[i], p, len, body);
 		if (!*size)
 			continue;
-		while (len - *size >= 4 && insn_at(p + *size) == NOP)
+		while (len - *size >= 4 && get_insn(p + *size) == NOP)
 			*size += 4;
 		return &stubs[i];
 	}
@@ -108,7 +108,7 @@ int arm64_add_plt_rows(const struct arch_plt *to, uint64_t start, uint64_t end)
 	int ret = 0;
 
 	for (; addr < end && !ret; addr += size) {
-		s = stub_at(to, addr, end, &size, &body);
+		s = find_stub(to, addr, end, &size, &body);
 		if (!s) {
 			size = 4;
 			last = NULL;

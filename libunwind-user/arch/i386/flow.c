@@ -106,7 +106,7 @@ static void find_effect(const cs_insn *insn, struct arch_op *op)
 		op->effect = ARCH_LOSE_SP;
 }
 
-static void where_next(const cs_insn *insn, struct arch_op *op)
+static void find_next(const cs_insn *insn, struct arch_op *op)
 {
 	const cs_x86 *x = &insn->detail->x86;
 	bool direct = x->op_count == 1 && x->operands[0].type == X86_OP_IMM;
@@ -159,7 +159,7 @@ static void decode_insn(void *decoder, const uint8_t *p, size_t len, uint64_t ad
 	if (!insn || !insn->size)
 		return;
 	op->len = insn->size;
-	where_next(insn, op);
+	find_next(insn, op);
 	find_effect(insn, op);
 }
 

@@ -74,7 +74,7 @@ struct operand {
 	int32_t disp;
 };
 
-static struct operand place_of(const uint8_t *p, unsigned int format)
+static struct operand decode_place(const uint8_t *p, unsigned int format)
 {
 	const uint8_t *b = p + 2;
 	struct operand m = { .base = b[0] >> 4, .disp = get_be16(b) & 0xfff };
@@ -202,7 +202,7 @@ static void decode_4(const uint8_t *p, uint64_t addr, struct arch_op *op)
 
 	switch (p[0]) {
 	case 0x41:				/* la */
-		m = place_of(p, FORMAT_RX);
+		m = decode_place(p, FORMAT_RX);
 		set_sum(op, r1, m.index ? (m.base ? 0 : m.index) : m.base, m.disp);
 		return;
 	case 0x47:				/* bc: as a nop */
@@ -264,7 +264,7 @@ static void decode_6(const uint8_t *p, uint64_t addr, struct arch_op *op)
 {
 	uint64_t target = addr + (int64_t)get_be32(p + 2) * 2;
 	unsigned int r1 = p[1] >> 4;
-	struct operand m = place_of(p, FORMAT_RXY);
+	struct operand m = decode_place(p, FORMAT_RXY);
 
 	switch (p[0]) {
 	case 0xc0:
@@ -325,7 +325,7 @@ static void decode_plain(const uint8_t *p, const struct insn *insn, struct arch_
 	struct operand m = { 0 };
 
 	if (insn->len > 2)
-		m = place_of(p, insn->format);
+		m = decode_place(p, insn->format);
 	/* lmg and stmg, and others, have R3 in place of an index */
 	if (p[0] == 0xeb || p[0] == 0x90 || p[0] == 0x9b || p[0] == 0xbe ||
 	    (p[0] == 0xe7 && p[5] == 0x3e))

@@ -75,7 +75,7 @@ static const char op_c4[17] = "..1.111n1..n111n";
 static const char op_c6[17] = "..n.nnnnn.n.nnnn";
 static const char op_cc[17] = "......x.1.11.n.n";
 
-static uint8_t kind_of(char letter)
+static uint8_t get_kind(char letter)
 {
 	switch (letter) {
 	case 'n':
@@ -152,7 +152,7 @@ static char find_storage_letter(uint8_t first)
 	}
 }
 
-static char letter_of(const uint8_t *p, uint8_t *format)
+static char find_letter(const uint8_t *p, uint8_t *format)
 {
 	switch (p[0]) {
 	case 0xa7:
@@ -227,6 +227,6 @@ struct insn s390x_insn(const uint8_t *p)
 {
 	struct insn insn = { .len = s390x_insn_len(p) };
 
-	insn.kind = kind_of(letter_of(p, &insn.format));
+	insn.kind = get_kind(find_letter(p, &insn.format));
 	return insn;
 }

@@ -38,7 +38,7 @@ Elf_Scn *debugfile_section(Elf *elf, const char *name)
 }
 
 /* Look in the sections: the program headers of debug files describe another file. */
-static size_t build_id_of(Elf *elf, uint8_t id[UU_BUILD_ID_MAX])
+static size_t read_build_id(Elf *elf, uint8_t id[UU_BUILD_ID_MAX])
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
@@ -65,7 +65,7 @@ static bool has_build_id(int fd, const uint8_t *id, size_t size, bool or_none)
 		elf_end(elf);
 		return false;
 	}
-	n = build_id_of(elf, own);
+	n = read_build_id(elf, own);
 	elf_end(elf);
 	return n ? n == size && !memcmp(own, id, n) : or_none;
 }
@@ -84,8 +84,8 @@ static int open_checked(const char *root, const char *path, const uint8_t *id, s
 }
 
 /* Try the folder in the root of the symbols first, then in @root. */
-static int by_build_id(const struct uu_symbols *syms, const char *root, const uint8_t *id,
-		       size_t size, struct place *place)
+static int find_by_build_id(const struct uu_symbols *syms, const char *root, const uint8_t *id,
+			    size_t size, struct place *place)
 {
 	char hex[2 * UU_BUILD_ID_MAX + 1], *path;
 	size_t i;
@@ -147,8 +147,8 @@ static char *join_path(const char *a, const char *b, size_t dir_len, const char 
 }
 
 /* The section is a file's name, zeros up to a multiple of 4, the CRC in the file's byte order. */
-static int by_link(const struct uu_symbols *syms, const struct file *f, Elf *elf,
-		   struct place *place)
+static int find_by_link(const struct uu_symbols *syms, const struct file *f, Elf *elf,
+			struct place *place)
 {
 	Elf_Scn *scn = debugfile_section(elf, ".gnu_debuglink");
 	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
@@ -191,11 +191,11 @@ int debugfile_find(struct uu_symbols *syms, const struct file *f, Elf *elf, stru
 	int fd;
 
 	*kind = UU_DEBUG_BUILD_ID;
-	fd = by_build_id(syms, f->place.root, tab->build_id, tab->build_id_size, place);
+	fd = find_by_build_id(syms, f->place.root, tab->build_id, tab->build_id_size, place);
 	if (fd >= 0)
 		return fd;
 	*kind = UU_DEBUG_LINK;
-	fd = by_link(syms, f, elf, place);
+	fd = find_by_link(syms, f, elf, place);
 	if (fd >= 0)
 		return fd;
 	*kind = UU_DEBUG_SERVER;
@@ -239,5 +239,5 @@ int debugfile_alt(const struct uu_symbols *syms, const struct place *from, Elf *
 	if (path)
 		fd = open_checked(from->root, path, id, size, false, NULL);
 	free(path);
-	return fd >= 0 ? fd : by_build_id(syms, from->root, id, size, NULL);
+	return fd >= 0 ? fd : find_by_build_id(syms, from->root, id, size, NULL);
 }

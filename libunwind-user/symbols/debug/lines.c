@@ -49,7 +49,7 @@ static int grow_names(struct debug *d)
 }
 
 /* The name of a DIE, demangled once; NULL without one. */
-static const char *die_name(struct uu_symbols *syms, struct debug *d, uint64_t die)
+static const char *get_die_name(struct uu_symbols *syms, struct debug *d, uint64_t die)
 {
 	struct named *n;
 
@@ -69,7 +69,7 @@ static const char *die_name(struct uu_symbols *syms, struct debug *d, uint64_t d
 }
 
 /* The number of functions from the outermost one to this; 0: more than the limit. */
-static size_t depth_of(const struct dw_unit *u, uint32_t func)
+static size_t get_depth(const struct dw_unit *u, uint32_t func)
 {
 	size_t n = 0;
 
@@ -97,11 +97,11 @@ static size_t read_frames(struct uu_symbols *syms, struct debug *d, uint64_t add
 		fr->line = row->line;
 	}
 	func = u->split || dw_read_funcs(&d->dw, u) ? DW_NO_FUNC : cover_find(&u->cover, addr);
-	n = func == COVER_NONE ? 0 : depth_of(u, func);
+	n = func == COVER_NONE ? 0 : get_depth(u, func);
 	for (i = 0; i < n; i++, func = u->funcs[func].parent) {
 		const struct dw_func *f = &u->funcs[func];
 
-		fr[i].name = die_name(syms, d, f->named);
+		fr[i].name = get_die_name(syms, d, f->named);
 		fr[i].inlined = i + 1 < n;
 		if (i + 1 == n)
 			break;
