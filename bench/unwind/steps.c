@@ -73,8 +73,8 @@ static struct sframe_table *add_table(const char *path, u64 bias)
 		ret = sframe_open(t);
 	}
 	if (!ret)
-		ret = sframe_index(t, &indexes[nr_tables], calloc(t->nr_fdes + 1, sizeof(u32)),
-				   t->nr_fdes);
+		ret = sframe_make_index(t, &indexes[nr_tables], calloc(t->nr_fdes + 1, sizeof(u32)),
+					t->nr_fdes);
 	if (ret) {
 		fprintf(stderr, "steps: no table for %s: %s\n", path, strerror(-ret));
 		exit(1);

@@ -19,7 +19,7 @@
 #define NO_FILE		UINT32_MAX
 
 struct line_header {
-	struct dw_cursor c;	/* what follows the header's beginning, then the program */
+	struct dw_cursor c;	/* the header after its first fields, then the program */
 	uint64_t program;	/* bytes from there to the program */
 	uint8_t off_size, addr_size, min_inst, range, opcode_base;
 	int8_t line_base;

@@ -91,8 +91,8 @@ struct flow_gap {
 };
 
 /* Marks of a byte */
-#define FLOW_ENTRY	0x1	/* a function begins here: a symbol, or it is called */
-#define FLOW_TAKEN	0x2	/* its address is used: a function may begin here */
+#define FLOW_ENTRY	0x1	/* a function starts here: a symbol or a call says so */
+#define FLOW_TAKEN	0x2	/* its address is used: a function may start here */
 #define FLOW_END	0x4	/* a function ends before it */
 #define FLOW_SIG	0x8	/* returns from a signal handler, and has a row already */
 #define FLOW_DEFAULT	0x10	/* a switch goes here if its table has no entry for the value */

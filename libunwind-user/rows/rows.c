@@ -320,7 +320,7 @@ static int add_stubs(struct rows *r, uint64_t start, uint64_t end, uint32_t nr_f
 	uint32_t i;
 	int ret = 0;
 
-	/* the first FDE that begins after start; the one before it may reach in */
+	/* the first FDE that starts after start; the FDE before it may reach in */
 	bisect(i, nr_fdes, base + r->fde[i].start > start);
 	if (i && base + r->fde[i - 1].end > start)
 		start = base + r->fde[i - 1].end;

@@ -15,7 +15,7 @@ int sframe_nr_rows(const struct sframe_table *t, u32 *nr)
 	return ret;
 }
 
-int sframe_func(const struct sframe_table *t, u32 index, struct sframe_func *func)
+int sframe_get_func(const struct sframe_table *t, u32 index, struct sframe_func *func)
 {
 	struct window w;
 
@@ -24,7 +24,7 @@ int sframe_func(const struct sframe_table *t, u32 index, struct sframe_func *fun
 	return read_func(t, index, NULL, func, &w);
 }
 
-int sframe_func_row(const struct sframe_table *t, const struct sframe_func *func, u64 pc,
+int sframe_find_row(const struct sframe_table *t, const struct sframe_func *func, u64 pc,
 		    struct sframe_row *row)
 {
 	struct window w = { .len = 0 };
@@ -48,7 +48,7 @@ static u64 get_part_start(const struct sframe_table *t, u32 shift, u32 part)
 	return start < t->text_start ? ~0ull : start;
 }
 
-int sframe_index(const struct sframe_table *t, struct sframe_index *index, u32 *mem, u32 nr)
+int sframe_make_index(const struct sframe_table *t, struct sframe_index *index, u32 *mem, u32 nr)
 {
 	u32 i, part = 0, nr_parts, shift = 0;
 	u64 start;

@@ -11,22 +11,22 @@
 
 #include "sframe_read.h"
 
-/* The number of rows, as the header says; nothing checks it. Returns 0, or as sframe_func(). */
+/* The number of rows, as the header says; nothing checks it. Returns 0, or as sframe_get_func(). */
 int sframe_nr_rows(const struct sframe_table *t, u32 *nr);
 
 /*
  * Function number @index, 0 to nr_fdes - 1 in the order of their addresses. Returns 0, -ENOENT for
  * a number beyond the last, -EBADMSG, or what the read callback returned.
  */
-int sframe_func(const struct sframe_table *t, u32 index, struct sframe_func *func);
+int sframe_get_func(const struct sframe_table *t, u32 index, struct sframe_func *func);
 
 /* The row of @func for @pc: sframe_find() without the search. -ESRCH: @pc is not in @func. */
-int sframe_func_row(const struct sframe_table *t, const struct sframe_func *func, u64 pc,
+int sframe_find_row(const struct sframe_table *t, const struct sframe_func *func, u64 pc,
 		    struct sframe_row *row);
 
-/* Where the search for an address begins. The caller owns the memory. */
+/* Where the search for an address starts. The caller owns the memory. */
 struct sframe_index {
-	const u32	*parts;		/* NULL: it begins with all functions */
+	const u32	*parts;		/* NULL: the search starts with all functions */
 	u32		shift;		/* a part has 1 << shift bytes of text */
 };
 
@@ -39,12 +39,12 @@ struct sframe_index {
  * reads one to three functions, with a quarter of that two to four. With @nr < 3 the index is
  * empty.
  *
- * Returns 0, or what the read callback returned; then @index is empty.
+ * Returns 0. If the read callback returns an error, returns this error, and @index is empty.
  */
-int sframe_index(const struct sframe_table *t, struct sframe_index *index, u32 *mem, u32 nr);
+int sframe_make_index(const struct sframe_table *t, struct sframe_index *index, u32 *mem, u32 nr);
 
 /*
- * As sframe_find(), with an index of @t. It finds the same rows, except in a table that is not
+ * As sframe_find(), with an index of @t. The rows are the same, except in a table that is not
  * sorted.
  */
 int sframe_find_by(const struct sframe_table *t, const struct sframe_index *index, u64 pc,

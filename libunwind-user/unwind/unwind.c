@@ -126,7 +126,7 @@ static int add_table(struct uu_unwinder *u, struct gen_table *gen, uint64_t bias
 		/* without an index, only the search is slower */
 		new.parts = calloc(new.t.nr_fdes, sizeof(*new.parts));
 		if (new.parts)
-			sframe_index(&new.t, &new.index, new.parts, new.t.nr_fdes);
+			sframe_make_index(&new.t, &new.index, new.parts, new.t.nr_fdes);
 	}
 	if (ret) {
 		free_table(&new);

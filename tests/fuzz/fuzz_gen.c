@@ -192,7 +192,7 @@ static void check_table(const struct gen_table *table, struct sframe_table *t)
 	if (gen_open(table, t))
 		abort();
 	for (i = 0; i < t->nr_fdes; i++) {
-		if (sframe_func(t, i, &f) || f.nr_fres > 32 || !f.size || f.start < end)
+		if (sframe_get_func(t, i, &f) || f.nr_fres > 32 || !f.size || f.start < end)
 			abort();
 		/* between two functions the table says nothing */
 		if (f.start > end && sframe_find(t, f.start - 1, &row) != -ESRCH)

@@ -197,15 +197,15 @@ static void functions(const struct sframe_table *t, const struct sframe_table *c
 		((struct world *)called->ctx)->nr_reads = 0;
 		memset(&f, 0, sizeof(f));
 		memset(&g, 0, sizeof(g));
-		ret = sframe_func(t, i, &f);
-		CHECK(ret == sframe_func(called, i, &g));
+		ret = sframe_get_func(t, i, &f);
+		CHECK(ret == sframe_get_func(called, i, &g));
 		if (ret)
 			continue;
 		CHECK(!memcmp(&f, &g, sizeof(f)));
 		lookup(t, called, f.start, &row);
 		lookup(t, called, f.start + f.size - 1, &row);
-		ret = sframe_func_row(t, &f, f.start + f.size / 2, &row);
-		CHECK(ret == sframe_func_row(called, &f, f.start + f.size / 2, &row));
+		ret = sframe_find_row(t, &f, f.start + f.size / 2, &row);
+		CHECK(ret == sframe_find_row(called, &f, f.start + f.size / 2, &row));
 		if (!ret)
 			check_row(t, &row, f.start + f.size / 2);
 	}
@@ -252,7 +252,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		w.arch = t.arch;
 		w.index = (struct sframe_index) { .parts = NULL };
 		if (flags & 1 && t.nr_fdes < 1000)
-			CHECK(!sframe_index(&t, &w.index, mem, 1 + flags / 4));
+			CHECK(!sframe_make_index(&t, &w.index, mem, 1 + flags / 4));
 		functions(&t, &called);
 		for (i = 0; i < nr; i++)
 			lookup(&t, &called, pcs[i], &row);

@@ -468,13 +468,13 @@ static void check_funcs(struct file *f)
 	uint32_t i;
 
 	for (i = 0; i < f->sp.nr_fdes; i++) {
-		if (sframe_func(&f->sp, i, &func))
+		if (sframe_get_func(&f->sp, i, &func))
 			f->wrong++;
 		else
 			check_func(f, &func);
 	}
 	for (i = 0; i < f->all.nr_fdes; i++) {
-		if (!sframe_func(&f->all, i, &func))
+		if (!sframe_get_func(&f->all, i, &func))
 			count_func(f, &func);
 	}
 }

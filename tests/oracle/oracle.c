@@ -411,7 +411,7 @@ static void check_own(struct file *f)
 	uint32_t i;
 
 	for (i = 0; i < f->reader.nr_fdes; i++) {
-		if (sframe_func(&f->reader, i, &func)) {
+		if (sframe_get_func(&f->reader, i, &func)) {
 			wrong(f, 0, "a function of the table cannot be read");
 			continue;
 		}

@@ -113,7 +113,7 @@ static bool func_at(const struct sframe_table *t, u64 pc, struct sframe_func *fu
 	u32 i;
 
 	for (i = 0; i < t->nr_fdes; i++) {
-		if (!sframe_func(t, i, func) && pc - func->start < func->size)
+		if (!sframe_get_func(t, i, func) && pc - func->start < func->size)
 			return true;
 	}
 	return false;

@@ -174,7 +174,7 @@ static int dump_func(const struct sframe_table *t, uint32_t index)
 	uint32_t n;
 	int ret;
 
-	ret = sframe_func(t, index, &func);
+	ret = sframe_get_func(t, index, &func);
 	if (ret)
 		return ret;
 	printf("%#" PRIx64 "-%#" PRIx64 " rows %" PRIu32 " at %#" PRIx32 "%s%s%s\n", func.start,
@@ -186,7 +186,7 @@ static int dump_func(const struct sframe_table *t, uint32_t index)
 	end = func.start + (func.rep_size && func.rep_size < func.size ? func.rep_size : func.size);
 	for (pc = func.start, n = 0; pc < end && n <= func.nr_fres;
 	     pc = row.start + row.size, n++) {
-		ret = sframe_func_row(t, &func, pc, &row);
+		ret = sframe_find_row(t, &func, pc, &row);
 		if (ret == -ENOENT && !func.nr_fres)
 			puts("  hole");
 		if (ret == -ENOENT)

@@ -112,7 +112,7 @@ int tool_finish(int code)
 
 void tool_progress(const char *what, uint64_t done, uint64_t total)
 {
-	static double begin, last;
+	static double start, last;
 	static int terminal = -1;
 	double t;
 
@@ -121,9 +121,9 @@ void tool_progress(const char *what, uint64_t done, uint64_t total)
 	if (!terminal || progress_none)
 		return;
 	t = now_seconds();
-	if (!begin)
-		begin = t;
-	if (t - begin < 1 || t - last < 0.2)
+	if (!start)
+		start = t;
+	if (t - start < 1 || t - last < 0.2)
 		return;
 	last = t;
 	progress_shown = true;

@@ -150,7 +150,7 @@ static uint8_t type_at(uint64_t pc)
 	struct sframe_func f = {};
 	uint32_t i;
 
-	for (i = 0; !sframe_func(&reader, i, &f) && pc - f.start >= f.size; i++)
+	for (i = 0; !sframe_get_func(&reader, i, &f) && pc - f.start >= f.size; i++)
 		;
 	return SFRAME_FDE_TYPE(f.info2);
 }
@@ -494,7 +494,7 @@ static void long_functions(void **state)
 	for (i = 0; i < reader.nr_fdes; i++) {
 		struct sframe_func f;
 
-		assert_int_equal(sframe_func(&reader, i, &f), 0);
+		assert_int_equal(sframe_get_func(&reader, i, &f), 0);
 		assert_true(f.nr_fres <= 32);
 	}
 }

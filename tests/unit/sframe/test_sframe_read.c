@@ -151,17 +151,17 @@ static void functions_can_be_listed(void **state)
 		three_functions(version, 0);
 		t = build_table(&b);
 		assert_int_equal(sframe_open(&t), 0);
-		assert_int_equal(sframe_func(&t, 2, &f), 0);
+		assert_int_equal(sframe_get_func(&t, 2, &f), 0);
 		assert_int_equal(f.start, 0x2000);
 		assert_int_equal(f.size, 0x300);
 		assert_int_equal(f.nr_fres, 2);
 		assert_int_equal(f.info, ADDR2);
-		assert_int_equal(sframe_func_row(&t, &f, 0x22f0, &row), 0);
+		assert_int_equal(sframe_find_row(&t, &f, 0x22f0, &row), 0);
 		assert_int_equal(row.cfa.off, 0x20010);
-		assert_int_equal(sframe_func_row(&t, &f, 0x2300, &row), -ESRCH);
-		assert_int_equal(sframe_func_row(&t, &f, 0x1fff, &row), -ESRCH);
-		assert_int_equal(sframe_func(&t, 3, &f), -ENOENT);
-		assert_int_equal(sframe_func(&t, ~0u, &f), -ENOENT);
+		assert_int_equal(sframe_find_row(&t, &f, 0x2300, &row), -ESRCH);
+		assert_int_equal(sframe_find_row(&t, &f, 0x1fff, &row), -ESRCH);
+		assert_int_equal(sframe_get_func(&t, 3, &f), -ENOENT);
+		assert_int_equal(sframe_get_func(&t, ~0u, &f), -ENOENT);
 	}
 }
 
@@ -348,7 +348,7 @@ static void an_index_changes_no_result(void **state)
 			t.text_size = 0x600 - nr % 13 * 16;
 			assert_int_equal(sframe_open(&t), 0);
 			mem[nr] = 0x12345678;
-			assert_int_equal(sframe_index(&t, &x, mem, nr), 0);
+			assert_int_equal(sframe_make_index(&t, &x, mem, nr), 0);
 			assert_int_equal(mem[nr], 0x12345678);
 			assert_int_equal(x.parts == mem, n && nr >= 3);
 			for (pc = 0xfe0; pc < 0x1700; pc++) {
@@ -373,11 +373,11 @@ static void an_index_goes_over_the_largest_text(void **state)
 		t = build_table(&b);
 		t.text_size = ~0ull;
 		assert_int_equal(sframe_open(&t), 0);
-		assert_int_equal(sframe_index(&t, &x, mem, nr), 0);
+		assert_int_equal(sframe_make_index(&t, &x, mem, nr), 0);
 		assert_three_by(&t, &x, 0);
 		t.text_start = 0x1000;
 		t.text_size = ~0ull - 0x1000;
-		assert_int_equal(sframe_index(&t, &x, mem, nr), 0);
+		assert_int_equal(sframe_make_index(&t, &x, mem, nr), 0);
 		assert_three_by(&t, &x, 0);
 	}
 }
@@ -404,7 +404,7 @@ static void an_index_makes_lookups_short(void **state)
 	r.calls = 0;
 	assert_int_equal(sframe_find(&t, 0x3000, &row), 0);
 	assert_int_equal(r.calls, 10 + 2);
-	assert_int_equal(sframe_index(&t, &x, mem, 1024), 0);
+	assert_int_equal(sframe_make_index(&t, &x, mem, 1024), 0);
 	for (i = 0; i < 1024; i++) {
 		r.calls = 0;
 		assert_int_equal(sframe_find_by(&t, &x, 0x1000 + 16 * i, &row), 0);
@@ -412,7 +412,7 @@ static void an_index_makes_lookups_short(void **state)
 	}
 	r.calls = 0;
 	r.fail_at = 500;
-	assert_int_equal(sframe_index(&t, &x, mem, 1024), -EFAULT);
+	assert_int_equal(sframe_make_index(&t, &x, mem, 1024), -EFAULT);
 	assert_null(x.parts);
 	r.fail_at = 0;
 	assert_int_equal(sframe_find_by(&t, &x, 0x3000, &row), 0);
@@ -543,7 +543,7 @@ static void hostile_bytes_do_no_harm(void **state)
 		x = (struct sframe_index) { .parts = NULL };
 		if (round % 2) {
 			/* the bytes may change after the index was made */
-			assert_int_equal(sframe_index(&t, &x, mem, 16), 0);
+			assert_int_equal(sframe_make_index(&t, &x, mem, 16), 0);
 			b.sec[b.fde_off + random_below(b.size - b.fde_off)] = random_below(256);
 		}
 		for (i = 0; i < sizeof(three) / sizeof(three[0]); i++) {

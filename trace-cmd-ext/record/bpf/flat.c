@@ -150,7 +150,7 @@ static int add_function(struct row_starts *p, struct full_rules *full, const str
 	int ret;
 
 	while (pc < end) {
-		ret = sframe_func_row(t, f, pc, &row);
+		ret = sframe_find_row(t, f, pc, &row);
 		if (ret) {
 			rule = rule_special(ret == -ENOENT ? RULE_HOLE : RULE_UNKNOWN);
 			/* without rows, or broken: no row comes later either */
@@ -178,12 +178,12 @@ static int add_functions(struct row_starts *p, struct full_rules *full,
 		return -ENOMEM;
 	if (!t->nr_fdes)
 		return 0;
-	ret = sframe_func(t, 0, &next);
+	ret = sframe_get_func(t, 0, &next);
 	for (i = 0; i < t->nr_fdes && !ret; i++) {
 		f = next;
 		end = f.start + f.size;
 		if (i + 1 < t->nr_fdes) {
-			ret = sframe_func(t, i + 1, &next);
+			ret = sframe_get_func(t, i + 1, &next);
 			if (ret)
 				break;
 			if (next.start < f.start)

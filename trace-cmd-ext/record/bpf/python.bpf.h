@@ -610,8 +610,8 @@ static long copy_frame(u32 i, struct copy_loop *l)
 }
 
 /*
- * The walk has left a C frame, which began at @sp. Is a marker in it? Then add its run. @exact: the
- * frame was interrupted
+ * The walk has left a C frame, which started at @sp. If a marker is in this frame, add the marker's
+ * run. @exact: the frame was interrupted
  */
 __noinline int add_run(struct walk *w, u64 sp, u32 exact)
 {
