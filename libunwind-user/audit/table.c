@@ -19,7 +19,7 @@
 
 #define PT_GNU_SFRAME	0x6474e554
 #define MAX_NOTE	4096		/* as in tables/elf.c */
-#define SETTLED		2		/* seconds, see path_of() */
+#define SETTLED		2		/* seconds, see read_inode() */
 
 /* ------------------------------- the object ------------------------------ */
 

@@ -92,7 +92,7 @@ static void same_names_of_other_kinds_stay_apart(void **state)
 			     fold_add_name(f, FOLD_KERNEL, "x", one));
 	assert_int_equal(fold_add_name(f, FOLD_USER, "x", one),
 			 fold_add_name(f, FOLD_USER, "x", one));
-	assert_string_equal(fold_path(f, two), "/b");
+	assert_string_equal(fold_get_path(f, two), "/b");
 	assert_int_equal(fold_add_name(f, FOLD_USER, "x", UINT32_MAX), UINT32_MAX);
 	fold_free(f);
 }
@@ -204,7 +204,7 @@ static void frames_stand_on_one_another(void **state)
 	for (i = 0; i < t.nr; i++) {
 		struct tree_node *n = &t.nodes[i];
 
-		assert_string_equal(fold_name_of(f, n->name)->text, want[i].name);
+		assert_string_equal(fold_get_name(f, n->name)->text, want[i].name);
 		assert_int_equal(n->depth, want[i].depth);
 		/* the end of a path comes first, then the paths that go on from there */
 		assert_int_equal(n->start, want[i].start);

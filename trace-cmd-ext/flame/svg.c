@@ -122,7 +122,7 @@ static bool find_hues(struct hues *h, const struct tree *t, const struct fold *f
 	if (!h->hue || !h->order || !h->weight)
 		return false;
 	for (i = 0; i < t->nr; i++) {
-		name = fold_name_of(f, t->nodes[i].name);
+		name = fold_get_name(f, t->nodes[i].name);
 		if (name->kind == FOLD_USER && name->file)
 			h->weight[name->file] += t->nodes[i].value[by];
 	}
@@ -195,7 +195,7 @@ static void put_amount(const struct picture *p, uint64_t v, const char *unit)
 
 static void put_tooltip(const struct picture *p, const struct tree_node *n)
 {
-	const struct fold_name *name = fold_name_of(p->f, n->name);
+	const struct fold_name *name = fold_get_name(p->f, n->name);
 	const struct svg_opts *o = p->o;
 	FILE *out = p->out;
 	double before, after;
@@ -204,7 +204,7 @@ static void put_tooltip(const struct picture *p, const struct tree_node *n)
 	svg_text(out, name->text);
 	if (name->file) {
 		fputs(" (", out);
-		svg_text(out, fold_path(p->f, name->file));
+		svg_text(out, fold_get_path(p->f, name->file));
 		fputc(')', out);
 	} else if (name->kind == FOLD_KERNEL) {
 		fputs(" (kernel)", out);
@@ -233,7 +233,7 @@ static void put_tooltip(const struct picture *p, const struct tree_node *n)
 /* Write as much of the name as fits into the frame. */
 static void put_frame_text(const struct picture *p, const struct tree_node *n, unsigned int y)
 {
-	const char *s = fold_name_of(p->f, n->name)->text;
+	const char *s = fold_get_name(p->f, n->name)->text;
 	double width = (double)(p->o->width - 2 * MARGIN) * n->value[p->o->by] /
 		       p->t->total[p->o->by] - 6;
 	size_t room = width > 0 ? width / CHAR : 0, chars = 0, i, len = strlen(s), cut = 0, c;
@@ -267,7 +267,7 @@ static void put_frame(const struct picture *p, const struct tree_node *n)
 	uint32_t row = o->icicle ? n->depth : p->t->depth - 1 - n->depth;
 	unsigned int y = p->top + row * ROW;
 	struct colour c = o->diff ? colour_diff(n->value[0] * o->scale, n->value[1]) :
-				    choose_colour(fold_name_of(p->f, n->name), &p->hues);
+				    choose_colour(fold_get_name(p->f, n->name), &p->hues);
 
 	fprintf(p->out, "<g data-d=\"%u\">", n->depth);
 	put_tooltip(p, n);
@@ -320,7 +320,7 @@ static unsigned int put_legend(const struct picture *p, bool draw)
 		return y - p->legend + LEGEND;
 	}
 	for (k = 0; k < p->t->nr; k++) {
-		n = fold_name_of(p->f, p->t->nodes[k].name);
+		n = fold_get_name(p->f, p->t->nodes[k].name);
 		seen[n->kind] = true;
 		unknown |= n->kind == FOLD_USER && !n->file;
 	}
@@ -333,7 +333,7 @@ static unsigned int put_legend(const struct picture *p, bool draw)
 		file = p->hues.order[i];
 		if (file && p->hues.weight[file] > 0)
 			put_legend_entry(p, colour_frame(FOLD_USER, i, 1),
-					 text_base_name(fold_path(p->f, file)), &x, &y, draw);
+					 text_base_name(fold_get_path(p->f, file)), &x, &y, draw);
 	}
 	return y - p->legend + LEGEND;
 }

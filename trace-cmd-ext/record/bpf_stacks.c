@@ -51,8 +51,8 @@ static bool is_syscall(const char *system)
 }
 
 /*
- * Events in the middle of a task switch: ftrace already decides by the next task whether to write
- * the record, while the programs still see the previous one.
+ * Is the event in the middle of a task switch? There ftrace already decides by the next task
+ * whether to write the record, while the programs still see the previous task.
  */
 static bool is_in_task_switch(const struct rec_event *ev)
 {

@@ -121,7 +121,7 @@ struct unfinished {
 	pid_t pid;			/* PID of its recorder */
 	bool alive;			/* the recorder is at work */
 	bool empty;			/* a recording that has just started, or another file */
-	uint64_t bytes;			/* of data in the files next to it */
+	uint64_t bytes;			/* of data, in the files next to this file */
 };
 
 /* Is this the name of a file that a recorder has not completed? */

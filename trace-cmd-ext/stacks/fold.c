@@ -170,7 +170,7 @@ static int compare_names(const void *a, const void *b, void *arg)
 	if (!c)
 		c = (x->kind > y->kind) - (x->kind < y->kind);
 	if (!c)
-		c = strcmp(fold_path(f, x->file), fold_path(f, y->file));
+		c = strcmp(fold_get_path(f, x->file), fold_get_path(f, y->file));
 	return c;
 }
 
@@ -310,7 +310,7 @@ int fold_reserve(struct fold *f, size_t nr)
 
 /* ---- reading ---- */
 
-size_t fold_nr(const struct fold *f)
+size_t fold_nr_samples(const struct fold *f)
 {
 	return f->samples.nr;
 }
@@ -320,13 +320,13 @@ const struct fold_sample *fold_get_sample(const struct fold *f, size_t i)
 	return &f->samples.v[i];
 }
 
-const uint32_t *fold_names(const struct fold *f, uint32_t seg, uint32_t *nr)
+const uint32_t *fold_get_names(const struct fold *f, uint32_t seg, uint32_t *nr)
 {
 	*nr = f->segs.v[seg].nr;
 	return f->list.v + f->segs.v[seg].off;
 }
 
-const struct fold_name *fold_name_of(const struct fold *f, uint32_t name)
+const struct fold_name *fold_get_name(const struct fold *f, uint32_t name)
 {
 	return &f->names.v[name].pub;
 }
@@ -336,7 +336,7 @@ uint32_t fold_nr_segs(const struct fold *f)
 	return f->segs.nr;
 }
 
-const char *fold_path(const struct fold *f, uint32_t file)
+const char *fold_get_path(const struct fold *f, uint32_t file)
 {
 	size_t len;
 

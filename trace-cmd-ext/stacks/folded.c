@@ -45,12 +45,12 @@ static const struct spelled *spell_seg(struct writer *w, uint32_t seg)
 
 	if (s->len || !seg)
 		return s;
-	names = fold_names(w->f, seg, &nr);
+	names = fold_get_names(w->f, seg, &nr);
 	s->off = w->text.nr;
 	for (i = 0; i < nr; i++) {
 		if (i)
 			text_add_bytes(&w->text, ";", 1);
-		add_name(&w->text, fold_name_of(w->f, names[i]));
+		add_name(&w->text, fold_get_name(w->f, names[i]));
 	}
 	s->len = w->text.nr - s->off;
 	return s;
@@ -94,7 +94,7 @@ int folded_write(FILE *out, const struct fold *f, int by, bool diff)
 	bool failed = !w.segs;
 	size_t i;
 
-	for (i = 0; i < fold_nr(f) && !failed; i++) {
+	for (i = 0; i < fold_nr_samples(f) && !failed; i++) {
 		write_line(&w, fold_get_sample(f, i), by, diff);
 		if (w.out.nr >= FLUSH) {
 			fwrite(w.out.v, 1, w.out.nr, out);

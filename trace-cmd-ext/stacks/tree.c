@@ -80,7 +80,7 @@ static int spell_seg(struct tree_walk *w, const struct fold_sample *s, int seg,
 
 	w->names.nr = nr_names;
 	for (; seg < FOLD_SEGS; seg++) {
-		names = fold_names(w->f, s->seg[seg], &nr);
+		names = fold_get_names(w->f, s->seg[seg], &nr);
 		if (!nr)
 			continue;
 		if (vec_reserve(&w->names, nr))
@@ -99,7 +99,7 @@ static int walk_sample(struct tree_walk *w, const struct fold_sample *prev,
 	int seg, ret;
 
 	for (seg = 0; prev && seg < FOLD_SEGS && prev->seg[seg] == s->seg[seg]; seg++) {
-		fold_names(w->f, s->seg[seg], &nr);
+		fold_get_names(w->f, s->seg[seg], &nr);
 		same += nr;
 	}
 	ret = spell_seg(w, s, seg, same);
@@ -125,7 +125,7 @@ static int walk_sample(struct tree_walk *w, const struct fold_sample *prev,
 static int walk_samples(struct tree_walk *w)
 {
 	const struct fold_sample *prev = NULL;
-	size_t i, nr = fold_nr(w->f);
+	size_t i, nr = fold_nr_samples(w->f);
 	int ret = 0;
 
 	w->at = 0;
@@ -167,7 +167,7 @@ int tree_make(struct tree *t, const struct fold *f, int by, size_t max_nodes, do
 	int ret;
 
 	memset(t, 0, sizeof(*t));
-	for (i = 0; i < fold_nr(f); i++) {
+	for (i = 0; i < fold_nr_samples(f); i++) {
 		t->total[0] += fold_get_sample(f, i)->value[0];
 		t->total[1] += fold_get_sample(f, i)->value[1];
 	}

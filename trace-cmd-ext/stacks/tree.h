@@ -13,7 +13,7 @@
 #include "fold.h"
 
 struct tree_node {
-	uint32_t name;			/* fold_name_of() */
+	uint32_t name;			/* fold_get_name() */
 	uint32_t depth;			/* 0: outermost */
 	uint64_t start;			/* weight of all frames to the left of it */
 	uint64_t value[2];		/* its own values, with all frames on top of it */

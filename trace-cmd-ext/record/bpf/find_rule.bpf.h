@@ -9,7 +9,7 @@
 
 #define NO_TABLE	(~0u)		/* in place of a rule */
 
-/* Find the part of the file's rows with number @nr. 0: it is in m->part */
+/* Find part number @nr of the file's rows, and put it into m->part. 0: the file has this part */
 static __always_inline int find_part(const struct walk *w, struct mapping *m, u32 nr)
 {
 	struct part_key key = { .ino = m->ino, .dev = m->dev, .nr = nr };

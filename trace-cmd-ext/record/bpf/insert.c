@@ -747,8 +747,8 @@ static int write_all_cookies(struct insert *s, struct cpu *cpu)
 }
 
 /*
- * Does the record of a function wait for the end of a group? Not if the next record of this CPU is
- * too late to be the kernel stack: that was lost.
+ * Does the record of a function wait for the end of a group? If the next record of this CPU is too
+ * late to be the kernel stack, the kernel stack was lost, and nothing waits for it.
  */
 static bool is_held(const struct cpu *cpu, int level, uint32_t tid)
 {

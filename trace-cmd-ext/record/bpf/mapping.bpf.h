@@ -66,8 +66,9 @@ __noinline u64 find_entry(struct walk *w, u64 addr)
 }
 
 /*
- * The helper that reads kernel memory costs more than the bytes. So read the start of a structure,
- * @size bytes in this kernel, and get its fields from there; 0 for fields that lie further away.
+ * A call of the helper that reads kernel memory costs more than the bytes do. So read the start of
+ * a structure, @size bytes in this kernel, and get its fields from there; 0 for fields that lie
+ * further away.
  */
 static __always_inline int read_start(struct walk *w, const void *from, u32 size)
 {

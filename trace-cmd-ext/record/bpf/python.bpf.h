@@ -215,8 +215,9 @@ __noinline int read_table(struct walk *w, u64 addr)
 }
 
 /*
- * The number of the contents in the message. 0: there are too many, or the ring buffer needs its
- * room for stacks. Without the ring buffer or the map, no number is used up.
+ * The number of the function in the message, by its contents. 0: the walk or the recording has too
+ * many functions, or the ring buffer needs its room for stacks. Without room in the ring buffer or
+ * in the map, no number is used up.
  */
 __noinline u32 number_python(struct walk *w)
 {
@@ -422,8 +423,8 @@ struct thread_loop {
 };
 
 /*
- * In the list of threads: is it this one, and where is the next one? Other threads may change the
- * list meanwhile: one that was freed does not lead back to the one before.
+ * Is the thread at p->thread_at this task, and which thread is next in the list? Other threads may
+ * change the list meanwhile. A thread that was freed does not lead back to the thread before it.
  */
 static long compare_thread(u32 i, struct thread_loop *l)
 {
@@ -547,7 +548,7 @@ static __always_inline void add_python(struct walk *w, u64 frame)
 	add_hash(w, frame);
 }
 
-/* From here on the frames of Python are not known. */
+/* From this frame outwards, the frames of Python are not known. */
 static __always_inline void fail_python(struct walk *w)
 {
 	w->python.nr = 0;

@@ -51,8 +51,8 @@ struct file_state {
 };
 
 /*
- * The index divides the part into blocks of 1 << shift bytes. Number i of it is the last row that
- * starts at the start of block i or before. There is one more number than blocks.
+ * The index divides the part into blocks of 1 << shift bytes. Number i of the index is the last row
+ * that starts at the start of block i or before. There is one more number than blocks.
  */
 struct part {
 	struct file_state state;
@@ -215,7 +215,7 @@ struct task {
 #define HARDIRQ_BITS	0x5ee7e1d3
 #define NMI_BITS	0x5ee7e1d4
 
-/* Elements of the map `counts`. 0: no count; from COUNTER_EVENTS on, those of single events */
+/* Elements of the map `counts`. 0: no count; from COUNTER_EVENTS on: the counts of single events */
 enum {
 	COUNTER_ENTER = 1,
 	COUNTER_EXIT,
@@ -224,8 +224,8 @@ enum {
 
 /* One count of the kernel on one CPU */
 struct count {
-	__msg64 at;			/* its address; 0: not known */
-	__msg64 seen;			/* its value at the last read */
+	__msg64 at;			/* address of the count; 0: not known */
+	__msg64 seen;			/* value of the count at the last read */
 	__msg64 time;			/* of the last read */
 	__msg64 context;		/* see get_address() */
 };

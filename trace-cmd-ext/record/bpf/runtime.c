@@ -286,7 +286,10 @@ static void join_ranges(struct callees *c, uint64_t gap)
 	c->range.nr = nr + 1;
 }
 
-/* Fill @r with sorted ranges. Too many are joined across gaps: the code there then counts, too. */
+/*
+ * Fill @r with sorted ranges. If there are too many, join ranges across gaps: the code in these
+ * gaps then counts, too. False: a needed function is missing, or a range is not in segment @code.
+ */
 static bool set_callees(struct runtime *r, struct callees *c, const struct callee_name *names,
 			size_t nr, const GElf_Phdr *code)
 {

@@ -72,9 +72,9 @@ static __always_inline bool is_like(const struct cached_walk *c, const struct wa
 }
 
 /*
- * The place for this walk in the cache, or NULL. The caller releases it by setting busy to 0. There
- * are two places for each walk, so that two tasks with the same first one do not replace each
- * other's walk each time.
+ * The place for this walk in the cache, or NULL. The caller releases the place by setting busy to
+ * 0. There are two places for each walk. So two tasks whose walks have the same first place do not
+ * replace each other's walk each time.
  */
 static __always_inline struct cached_walk *claim_cached_walk(const struct walk *w)
 {

@@ -125,7 +125,7 @@ static __always_inline u64 wake_up_for(struct control *c, const struct walk *w)
 	return wake_up(c);
 }
 
-/* Send the stack of @w if it was not sent before. Its id, or 0 if there is no room for it */
+/* Send the stack of @w, unless it was sent before. Returns the stack's id; 0: there is no room */
 __noinline u64 send_stack(struct walk *w)
 {
 	struct msg_stack *m;
