@@ -10,23 +10,23 @@ need_kernel
 need_program $PATHS
 NR=200
 
-# in_read PID: it waits in read()
-in_read()
+# is_in_read PID: the task waits in read()
+is_in_read()
 {
 	local nr rest
 	read -r nr rest </proc/$1/syscall && is "$nr" 0
 }
 
-all_in_read()
+are_all_in_read()
 {
 	local pid
 	for pid in "${pids[@]}"; do
-		wait_for in_read $pid || return
+		wait_for is_in_read $pid || return
 	done
 }
 
-# right: the last system call of each task has its stack
-right()
+# have_right_stacks: the last system call of each task has its stack
+have_right_stacks()
 {
 	paths 'sys_enter: NR 0 ' --last --flags frame-pointer
 }
@@ -43,20 +43,20 @@ for ((i = 0; i < NR; i++)); do
 	$PATHS read <&9 >>$TEST_TMP/paths &
 	pids+=($!)
 done
-check "$NR tasks read" all_in_read
+check "$NR tasks wait in read()" are_all_in_read
 text_running
-check_not "nobody has a stack" right
+check_not "blocked tasks have no stack before one is asked for" have_right_stacks
 before=$(stacks)
 
-check "their stacks are asked for" write 1 $T/userstacktrace_blocked
+check "stacks of blocked tasks are asked for" write 1 $T/userstacktrace_blocked
 text_running
-check "all are recorded" at_least $(stacks) $((before + NR))
-check "they are right" right
-check_not "there is nothing else to write" write 2 $T/userstacktrace_blocked
+check "asked for: each blocked task has a stack" at_least $(stacks) $((before + NR))
+check "asked for: each stack is right" have_right_stacks
+check_not "a value other than 1 is refused" write 2 $T/userstacktrace_blocked
 
 text
-check "recording stops: all are recorded again" at_least $(stacks) $((before + 2 * NR))
-check "they are right" right
+check "recording stops: each blocked task has a stack again" at_least $(stacks) $((before + 2 * NR))
+check "recording stops: each stack is right" have_right_stacks
 
 head -c $NR /dev/zero >&9
 ended=0
@@ -65,8 +65,8 @@ for pid in "${pids[@]}"; do
 done
 check "all tasks have read their byte" is $ended $NR
 text
-check "their returns have recorded theirs, too" at_least $(stacks) $((before + 3 * NR))
-check "all are right" right
+check "read() returns: each task has a stack again" at_least $(stacks) $((before + 3 * NR))
+check "read() returns: each stack is right" have_right_stacks
 
 # A page that a thread of the task would have to serve is not waited for
 echo 0 >$T/events/raw_syscalls/sys_enter/enable

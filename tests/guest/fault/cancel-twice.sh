@@ -11,7 +11,8 @@ client
 dmesg -n 1
 dmesg -C
 run 'init 0; init 1; init 2; cancel 1; cancel 1'
-check "there is one warning" is "$(dmesg | grep -c 'WARNING: .*unwind_deferred_cancel')" 1
+check "the second cancel causes one warning" \
+	is "$(dmesg | grep -c 'WARNING: .*unwind_deferred_cancel')" 1
 check "the second cancel causes no bug, oops or fault" \
 	is "$(dmesg | grep -cE 'BUG|Oops|general protection')" 0
 dmesg -C
@@ -20,8 +21,8 @@ take_log
 check "the second cancel returns" is "$(logged 'cancel 1')" 2
 run 'request 0; request 1; request 2'
 take_log
-check "the others still work" is "$(logged 'callback [02]')" 2
-check "the cancelled client is still refused" is "$(logged 'request 1 = -22')" 1
+check "the other clients are called back" is "$(logged 'callback [02]')" 2
+check "a request of the cancelled client is refused" is "$(logged 'request 1 = -22')" 1
 run 'init 1; request 1'
 take_log
 check "the cancelled client can be a client again" is "$(logged 'callback 1')" 1

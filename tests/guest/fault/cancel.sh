@@ -11,18 +11,22 @@ client
 say "a cancelled client"
 run 'init 0; cancel 0; request 0; request 0; mask'
 take_log
-check "is refused" is "$(logged 'request 0 = -22')" 2
-check "has no bit set" is "$(logged 'mask 0')" 1
-check "is not called back" is "$(logged 'callback .*')" 0
+check "requests of a cancelled client are refused" is "$(logged 'request 0 = -22')" 2
+check "a cancelled client has no bit set" is "$(logged 'mask 0')" 1
+check "a cancelled client is not called back" is "$(logged 'callback .*')" 0
 
 say "cancelled with a request pending, and another client in the same kernel entry"
 run 'init 0; request 0; cancel 0; init 1; request 1; request 1'
 run 'cancel 1'
 take_log
-check "the first request of the new one is its first" is "$(logged 'request 1 = 0')" 1
-check "the second request says so" is "$(logged 'request 1 = 1')" 1
-check "the new one is called back, once" is "$(logged 'callback 1')" 1
-check "the cancelled one is not" is "$(logged 'callback 0.*')" 0
+check "cancelled with a request pending: the new client's first request returns 0" \
+	is "$(logged 'request 1 = 0')" 1
+check "cancelled with a request pending: the new client's second request returns 1" \
+	is "$(logged 'request 1 = 1')" 1
+check "cancelled with a request pending: the new client is called back once" \
+	is "$(logged 'callback 1')" 1
+check "cancelled with a request pending: the old client is not called back" \
+	is "$(logged 'callback 0.*')" 0
 
 say "cancelled between a request's look at its bit and the use of it"
 run 'init 0'
@@ -31,10 +35,12 @@ task 1 'watch-bit 0; request 0; unwatch; ready 1; request 1'
 wait
 run 'cancel 1'
 take_log
-check "the request was stopped there" is "$(logged 'stopped 1')" 1
-check "a new client does not find its bit set" is "$(logged 'request 1 = 0')" 1
-check "the new one is called back, once" is "$(logged 'callback 1')" 1
-check "the cancelled one is not" is "$(logged 'callback 0.*')" 0
+check "cancelled inside a request: the request was stopped at the bit" is "$(logged 'stopped 1')" 1
+check "cancelled inside a request: the new client does not find its bit set" \
+	is "$(logged 'request 1 = 0')" 1
+check "cancelled inside a request: the new client is called back once" is "$(logged 'callback 1')" 1
+check "cancelled inside a request: the old client is not called back" \
+	is "$(logged 'callback 0.*')" 0
 
 say "cancelled while the walk of the stack sleeps in a page fault"
 run 'init 0'
@@ -46,14 +52,16 @@ locker=$!
 run locked
 echo >&${FAULTING[1]}
 run 'asked 0'
-check "the walk sleeps" in_state $faulting D
+check "cancelled in a page fault of the walk: the walk sleeps" in_state $faulting D
 run 'cancel 0; init 1; unlock'
 wait $faulting $locker
 run 'cancel 1'
 take_log
-check "there was a request" is "$(logged 'request 0 = 0')" 1
-check "a client that has asked for nothing is not called back" is "$(logged 'callback 1.*')" 0
-check "the cancelled one is not" is "$(logged 'callback 0.*')" 0
+check "cancelled in a page fault of the walk: there was a request" is "$(logged 'request 0 = 0')" 1
+check "cancelled in a page fault of the walk: a client without a request is not called back" \
+	is "$(logged 'callback 1.*')" 0
+check "cancelled in a page fault of the walk: the old client is not called back" \
+	is "$(logged 'callback 0.*')" 0
 
 say "cancelled while its callback runs"
 run 'init 0; hold 0'
@@ -63,7 +71,7 @@ task 0 'cancel 0'
 run 'cancelling 0'
 sleep 0.5
 take_log
-check "cancel waits for it" is "$(logged 'cancel 0')" 0
+check "cancel waits for a callback that runs" is "$(logged 'cancel 0')" 0
 run 'release 0'
 wait
 take_log
@@ -76,9 +84,10 @@ task 1 'watch-next 0 1; request 0'
 wait
 run 'unwatch; cancel 0'
 take_log
-check "the walk was stopped there" is "$(logged 'stopped 1')" 1
-check "a client cancelled before a walk is not called back" is "$(logged 'callback 1.*')" 0
-check "the one before it is" is "$(logged 'callback 0')" 1
+check "cancelled before a walk: the walk was stopped at the client" is "$(logged 'stopped 1')" 1
+check "cancelled before a walk: the client is not called back" is "$(logged 'callback 1.*')" 0
+check "cancelled before a walk: the client before it in the list is called back" \
+	is "$(logged 'callback 0')" 1
 
 
 say "made a client again while it is requested"
@@ -88,6 +97,7 @@ task 1 'stopped; request 0'
 wait
 run 'cancel 0'
 take_log
-check "init was stopped where the bit is there" is "$(logged 'stopped 1')" 1
-check "what is accepted is answered" is "$(logged 'callback 0.*')" "$(logged 'request 0 = 0')"
+check "requested during init: init was stopped where the bit is set" is "$(logged 'stopped 1')" 1
+check "requested during init: each accepted request is called back" \
+	is "$(logged 'callback 0.*')" "$(logged 'request 0 = 0')"
 finish

@@ -12,19 +12,19 @@ say "61 clients, and perf"
 run "$(for i in {0..60}; do printf 'init %d; ' $i; done)"
 run 'init 61; init 62; bit 0; bit 28; bit 60'
 take_log
-check "can be had" is "$(logged 'init [0-9]+ = 0')" 61
-check "the others get an error: there are no more" is "$(logged 'init 6[12] = -16')" 2
-check "first bit" is "$(logged 'bit 0 = 3')" 1
-check "sign bit of an int" is "$(logged 'bit 28 = 31')" 1
-check "sign bit of a long" is "$(logged 'bit 60 = 63')" 1
+check "61 clients can be had" is "$(logged 'init [0-9]+ = 0')" 61
+check "the 62nd and the 63rd client get an error" is "$(logged 'init 6[12] = -16')" 2
+check "client 0 has the first bit" is "$(logged 'bit 0 = 3')" 1
+check "client 28 has the sign bit of an int" is "$(logged 'bit 28 = 31')" 1
+check "client 60 has the sign bit of a long" is "$(logged 'bit 60 = 63')" 1
 
 say "all in one entry"
 run "$(for i in {0..60}; do printf 'request %d; request %d; ' $i $i; done)"
 take_log
-check "each first request is 0" is "$(logged 'request [0-9]+ = 0')" 61
-check "each second request is 1" is "$(logged 'request [0-9]+ = 1')" 61
-check "each is called back" is "$(logged 'callback [0-9]+')" 61
-check "each once" is "$(grep callback $TEST_TMP/log | sort -u | wc -l)" 61
+check "the first request of each client returns 0" is "$(logged 'request [0-9]+ = 0')" 61
+check "the second request of each client returns 1" is "$(logged 'request [0-9]+ = 1')" 61
+check "each client is called back" is "$(logged 'callback [0-9]+')" 61
+check "no client is called back twice" is "$(grep callback $TEST_TMP/log | sort -u | wc -l)" 61
 
 # In an NMI: a request after another request has read the mask, and before it changes the mask
 for id in 2 28 29 60; do
@@ -32,9 +32,9 @@ for id in 2 28 29 60; do
 	run "watch-mask $id; request $id; unwatch"
 	take_log
 	check "client $id: a request was stopped at the mask" is "$(logged 'stopped 1')" 1
-	check "client $id: the NMI finds it queued" is "$(logged "request $id = 1")" 1
+	check "client $id: the request in the NMI returns 1" is "$(logged "request $id = 1")" 1
 	# The module notes the cookie after the request, so here the callback's cookie comes first
-	check "client $id is called back once" is "$(logged "callback $id.*")" 1
+	check "client $id: called back once" is "$(logged "callback $id.*")" 1
 done
 
 # The callback of client 1 comes before that of client 0, and client 1 is cancelled there. Client 0
@@ -48,15 +48,15 @@ task 0 'cancel 1'
 run 'cancelling 1; release 1'
 wait
 take_log
-check "client 1 was called" is "$(logged 'callback 1')" 1
-check "client 0 was called, and requested client 60" is "$(logged 'request 60 = 0')" 1
+check "client 1, cancelled in its callback, was called" is "$(logged 'callback 1')" 1
+check "the callback of client 0 requests client 60" is "$(logged 'request 60 = 0')" 1
 check "client 60 is called back" is "$(logged 'callback 60')" 1
 
 say "one more"
 run 'init 61; init 62; bit 61; request 61'
 take_log
-check "takes the free place" is "$(logged 'init 61 = 0')" 1
-check "which is the bit of the cancelled one" is "$(logged 'bit 61 = 4')" 1
-check "no other bit is free" is "$(logged 'init 62 = -16')" 1
-check "client 61 is called back" is "$(logged 'callback 61')" 1
+check "a new client takes the free place" is "$(logged 'init 61 = 0')" 1
+check "a new client has the bit of the cancelled client" is "$(logged 'bit 61 = 4')" 1
+check "no place is free for one client more" is "$(logged 'init 62 = -16')" 1
+check "a client with the bit of a cancelled client is called back" is "$(logged 'callback 61')" 1
 finish

@@ -8,19 +8,19 @@
 need_kernel
 need_program $PATHS
 
-# exec_event WHAT: the event that comes late in execve() has the same stack. A thread that is not
-# the leader has taken over the leader's ID by then, and has no cookie.
-exec_event()
+# check_exec_event WHAT: sched_process_exec, which comes late in execve(), has the stack of the
+# caller. A thread that is not the leader has taken over the leader's ID by then, and has no cookie.
+check_exec_event()
 {
 	case $1 in
-	execthread*) check "$1: sched_process_exec has no cookie" is "$(after_exec)" 0 ;;
+	execthread*) check "$1: sched_process_exec has no cookie" is "$(count_after_exec)" 0 ;;
 	*) check "$1: sched_process_exec has the stack of the caller" \
 		paths 'sched_process_exec: ' --last ;;
 	esac
 }
 
-# after_exec: the number of cookies right after the last sched_process_exec
-after_exec()
+# count_after_exec: the number of cookies right after the last sched_process_exec
+count_after_exec()
 {
 	awk '/<user unwind cookie/ && last == NR - 1 { n = 1 }
 	     /sched_process_exec: / { last = NR; n = 0 }
@@ -32,7 +32,7 @@ for how in exec execthread; do
 	traced "raw_syscalls/sys_enter sched/sched_process_exec" $PATHS $how /bin/true
 	check "$how: one path was printed" is "$(grep -c '^path' $TEST_TMP/paths)" 1
 	check "$how: sys_enter has the stack of the caller" paths 'sys_enter: NR 59 ' --last
-	exec_event "$how"
+	check_exec_event "$how"
 done
 
 # The same call executes the interpreter of a script
@@ -42,18 +42,19 @@ for how in exec execthread; do
 	traced "raw_syscalls/sys_enter sched/sched_process_exec" $PATHS $how $TEST_TMP/script
 	check "$how, a script: sys_enter has the stack of the caller" \
 		paths 'sys_enter: NR 59 ' --last
-	exec_event "$how, a script"
+	check_exec_event "$how, a script"
 done
 
 # Nobody requested the old stack before it was gone, so there is no stack
 for how in exec execthread; do
 	traced sched/sched_process_exec $PATHS $how /bin/true
-	check "$how, asked too late: no cookie, no stack" is "$(cookies) $(stacks)" "0 0"
+	check "$how, requested after the old stack: no cookie, no stack" \
+		is "$(cookies) $(stacks)" "0 0"
 done
 
 # In execve(), the thread that serves a page is woken to end. Nobody serves the page after that.
 traced sched/sched_waking timeout 20 $PATHS execserved /bin/true
-check "a page that an ended thread served is not waited for" \
+check "execve() does not wait for a page whose server thread has ended" \
 	paths 'sched_waking: comm=server ' --last --flags incomplete
 
 # An instance with a PID filter, or one that is off, records nothing of the execve() of other tasks
@@ -76,12 +77,12 @@ echo 0 >$I/tracing_on
 echo 1 >$T/function_profile_enabled
 $PATHS exec /bin/true >/dev/null
 echo 0 >$T/function_profile_enabled
-check "with tracing off nothing is walked" is \
+check "execve() with tracing off: no stack is walked" is \
 	"$(cat $T/trace_stat/function* | grep -c ' unwind_user ')" 0
 rmdir $I || check "the instance can be removed" false
 
 # An execve() that fails returns to its caller, in both instances
 traced "raw_syscalls" $PATHS exec /nonexistent
-check "a failing one: sys_enter has the stack of the caller" paths 'sys_enter: NR 59 ' --last
-check "a failing one: sys_exit has the stack of the caller" paths 'sys_exit: NR 59 = -2' --last
+check "execve() fails: sys_enter has the stack of the caller" paths 'sys_enter: NR 59 ' --last
+check "execve() fails: sys_exit has the stack of the caller" paths 'sys_exit: NR 59 = -2' --last
 finish

@@ -16,7 +16,7 @@ perf script -i $TEST_TMP/perf.data -F comm,tid,event,trace,ip >$TEST_TMP/script 
 # Samples are paragraphs: a line for the event, then one for each address
 awk -v RS= '/NR 231 /' $TEST_TMP/script >$TEST_TMP/last
 sed 's/^/     | /' $TEST_TMP/last
-check "the last sample is there" at_least "$(grep -c 'NR 231 ' $TEST_TMP/last)" 1
+check "the last sample is of exit_group()" at_least "$(grep -c 'NR 231 ' $TEST_TMP/last)" 1
 for address in $want; do
 	check "the last sample has the address $address" \
 		grep -qE "^[[:space:]]*$address\$" $TEST_TMP/last

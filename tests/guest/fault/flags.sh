@@ -12,21 +12,24 @@ LIMIT=510		# addresses that fit in the kernel's page
 getppid='sys_enter: NR 110 '
 for n in 3 100 255 256 257 509 510; do
 	traced raw_syscalls/sys_enter $PATHS depth $n
-	check "$n frames are whole" paths "$getppid" --flags "frame-pointer"
+	check "$n frames: the stack is whole" paths "$getppid" --flags "frame-pointer"
 done
 for n in 511 600 5000; do
 	traced raw_syscalls/sys_enter $PATHS depth $n
-	check "$n frames are cut, and say so" \
+	check "$n frames: the stack is cut and flagged" \
 		paths "$getppid" --limit $LIMIT --flags "frame-pointer truncated" --records 2
 done
 
 traced raw_syscalls/sys_enter $PATHS badfp
-check "a frame that cannot be read: given up" paths "$getppid" --flags "incomplete"
+check "a frame that cannot be read: the stack is flagged incomplete" \
+	paths "$getppid" --flags "incomplete"
 traced raw_syscalls/sys_enter $PATHS zerofp
-check "no frame at all: the frame pointer says so" paths "$getppid" --flags "frame-pointer"
+check "a frame pointer of 0: the stack is flagged as one by frame pointers" \
+	paths "$getppid" --flags "frame-pointer"
 
 traced raw_syscalls/sys_enter $CALLPATH32 -o $TEST_TMP/path -n 20 -x plain
-check "a 32-bit program: its stacks say so" \
+check "a 32-bit program: each stack is flagged compat" \
 	at_least "$(count 'callpath32.*<user unwind stack [0-9a-f]+ .*compat')" 20
-check "only those, and all of them" $CHECK compat $TEST_TMP/paths $TEST_TMP/text
+check "the flag compat is on the stacks of 32-bit programs alone" \
+	$CHECK compat $TEST_TMP/paths $TEST_TMP/text
 finish

@@ -13,19 +13,19 @@ cat /proc/fault_hammer >$TEST_TMP/hammer
 sed 's/^/     | /' $TEST_TMP/hammer
 dmesg | grep 'fault_hammer: ' | sed 's/^/     | /'
 
-number()
+count_of()
 {
 	sed -n "s/^$1 //p" $TEST_TMP/hammer
 }
 
-check "clients were cancelled" is "$(number cycles)" 300
-check "there were requests" at_least "$(number requests)" 5000
-check "there were callbacks" at_least "$(number answers)" 2000
-check "no request of a live client is refused" is "$(number refused)" 0
-check "no request of a cancelled client is accepted" is "$(number accepted)" 0
-check "the first request returns 0, the next ones 1" is "$(number value)" 0
-check "each is answered" none_lost "$(number unanswered)"
-check "no callback comes without a request" is "$(number unasked)" 0
-check "with the same cookie" none_wrong "$(number cookie)"
-check "no callback runs when cancel has returned" is "$(number late)" 0
+check "clients were cancelled" is "$(count_of cycles)" 300
+check "there were requests" at_least "$(count_of requests)" 5000
+check "there were callbacks" at_least "$(count_of answers)" 2000
+check "no request of a live client is refused" is "$(count_of refused)" 0
+check "no request of a cancelled client is accepted" is "$(count_of accepted)" 0
+check "the first request returns 0, the next ones 1" is "$(count_of value)" 0
+check "each accepted request is called back" none_lost "$(count_of unanswered)"
+check "no callback comes without a request" is "$(count_of unasked)" 0
+check "each callback has the cookie of its request" none_wrong "$(count_of cookie)"
+check "no callback runs when cancel has returned" is "$(count_of late)" 0
 finish

@@ -13,7 +13,7 @@ FUNC=switch_fpu_return
 grep -qx $FUNC $T/available_filter_functions || skip "$FUNC cannot be traced in this kernel"
 
 # Two tasks take turns on one CPU, so each return comes after a context switch
-late()
+record_late()
 {
 	echo mono >$T/trace_clock
 	echo 16384 >$T/buffer_size_kb
@@ -26,62 +26,62 @@ late()
 	text
 }
 
-function_command()
+add_command()
 {
 	echo $FUNC:userstacktrace_deferred >$T/set_ftrace_filter
 }
 
-check "the function command on $FUNC" late function_command
+check "the load runs with the function command on $FUNC" record_late add_command
 check "each cookie has the stack of its kernel entry" $CHECK late $TEST_TMP/paths $TEST_TMP/text
 $CHECK late $TEST_TMP/paths $TEST_TMP/text | tail -1 | sed 's/^/     /'
-no_command()
+remove_command()
 {
 	echo "!$FUNC:userstacktrace_deferred" >$T/set_ftrace_filter
 }
-no_command
+remove_command
 
-# The function that raises the interrupt can be traced, too: that is not too late yet
+# A request in the function that raises the interrupt is not too late yet
 ipi=$T/events/ipi/ipi_send_cpu
-traced_ipi()
+trace_ipi()
 {
 	echo userstacktrace_deferred >$ipi/trigger
-	function_command
+	add_command
 }
-check "the trigger on ipi_send_cpu" late traced_ipi
+check "the load runs with a trigger on ipi_send_cpu" record_late trace_ipi
 echo '!userstacktrace_deferred' >$ipi/trigger
-no_command
+remove_command
 check "each cookie has the stack of its kernel entry, with interrupts traced" \
 	$CHECK late $TEST_TMP/paths $TEST_TMP/text
 $CHECK late $TEST_TMP/paths $TEST_TMP/text | tail -1 | sed 's/^/     /'
 
 # Where the interrupt comes later, user space has gone on. Then there is no stack.
-gone_on()
+check_gone_on()
 {
 	load_module tests/guest/modules/late_step.ko "$@" ||
 		die "the module late_step cannot be loaded"
-	check "the function command, with user space going on" late function_command
-	no_command
-	check "no cookie has a stack of what comes later" \
+	check "the load runs while user space goes on before the interrupt" record_late add_command
+	remove_command
+	check "no cookie has the stack of a later place" \
 		$CHECK late --min 0 --empty 100 $TEST_TMP/paths $TEST_TMP/text
 	$CHECK late --min 0 $TEST_TMP/paths $TEST_TMP/text | tail -1 | sed 's/^/     /'
 }
 trap 'rmmod late_step 2>/dev/null' EXIT
 say "one instruction:"
-gone_on
+check_gone_on
 rmmod late_step
-# Also where that is made at the same place with the same stack pointer, by another caller
+# The next system call comes from the same place, with the same stack pointer and another caller
 say "to the next system call:"
-gone_on drop=1
+check_gone_on drop=1
 
 # That system call is another kernel entry
 I=$T/instances/calls
 mkdir $I
 echo 1 >$I/options/$OPT
 echo 1 >$I/events/raw_syscalls/sys_enter/enable
-check "an instance has the stack of each system call" late function_command
-no_command
+check "the load runs while an instance requests each system call" record_late add_command
+remove_command
 text $I
-check "no system call has the cookie of the one before" \
+check "no system call has the cookie of the system call before" \
 	$CHECK late $TEST_TMP/paths $TEST_TMP/text
 $CHECK late $TEST_TMP/paths $TEST_TMP/text | tail -1 | sed 's/^/     /'
 rmdir $I
@@ -95,10 +95,10 @@ if [ -d $event ]; then
 		echo 1 >$T/events/preemptirq/irq_disable/enable
 		echo "userstacktrace_deferred if common_preempt_count >= 0" >$event/trigger
 	}
-	check "the trigger on irq_enable" late tracepoint
+	check "the load runs with a trigger on irq_enable" record_late tracepoint
 	echo '!userstacktrace_deferred' >$event/trigger
 	echo 0 >$T/events/preemptirq/irq_disable/enable
-	check "each cookie has the stack of its kernel entry" \
+	check "each cookie has the stack of its kernel entry, with irq_enable traced" \
 		$CHECK late $TEST_TMP/paths $TEST_TMP/text
 else
 	say "preemptirq:irq_enable is not in this kernel: only the debug kernel has it"

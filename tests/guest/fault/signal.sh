@@ -11,6 +11,6 @@ need_program $PATHS
 
 # The only event, so that this is the first request of its kernel entry
 traced signal/signal_deliver $PATHS sigreturn 20
-check "there are 20" is "$(count 'signal_deliver: sig=10 ')" 20
-check "each stack is the interrupted one" paths 'signal_deliver: sig=10 ' --path kill
+check "20 signals are delivered" is "$(count 'signal_deliver: sig=10 ')" 20
+check "each stack is the one that the signal interrupts" paths 'signal_deliver: sig=10 ' --path kill
 finish

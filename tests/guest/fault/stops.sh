@@ -20,35 +20,35 @@ mkfifo $TEST_TMP/fifo
 $PATHS read <$TEST_TMP/fifo >$TEST_TMP/printed &
 pid=$!
 exec 9>$TEST_TMP/fifo
-check "a task reads" in_state $pid S
+check "a task waits in read()" in_state $pid S
 traced sched/sched_switch stop_and_go
-check "stopped in read(), it stands after the system call" \
+check "a task stopped in read(): the stack starts after the system call" \
 	paths "sched_switch: .*prev_pid=$pid .*prev_state=T "
 echo >&9
 wait $pid
 
 # Before the stop, but after the kernel has looked for work for the last time
-asked_at_signal()
+request_at_signal()
 {
 	echo dequeue_signal:$OPT >$T/set_ftrace_filter
 	$PATHS signalled
 	echo "!dequeue_signal:$OPT" >$T/set_ftrace_filter
 }
-traced "" asked_at_signal
-check "what was requested before a stop has the stack from before" \
+traced "" request_at_signal
+check "a request before a stop has the stack from before the stop" \
 	paths '<user unwind cookie ' --last
 
 STOP='sched_switch: prev_comm=fault-paths .*prev_state=t '
 traced sched/sched_switch $PATHS spinning
-check "stopped for its tracer, a task has the stack from before" paths "$STOP" --last
+check "a stop for the tracer has the stack from before the stop" paths "$STOP" --last
 
 # The first stop of the task is refused
 FILTER=$T/events/sched/sched_switch/filter
 echo "prev_state & 8" >$FILTER
 traced sched/sched_switch $PATHS spinning
-check "a task that asks only in a stop has the stack from before" paths "$STOP" --last
+check "a first request inside a stop has the stack from before the stop" paths "$STOP" --last
 traced sched/sched_switch $PATHS absent
-check "a page that is not in memory is not read before a stop" \
+check "a stop does not read a page that is not in memory" \
 	paths "$STOP" --last --flags incomplete
 echo 0 >$FILTER
 
@@ -63,7 +63,7 @@ for ((i = 0; i < 20; i++)); do
 done
 sed 's/^/     | /' $TEST_TMP/last
 want=$(sed -n 's/^path spin [0-9]* //p' $TEST_TMP/paths)
-check "the path was printed" test -n "$want"
+check "perf: the program printed its path" test -n "$want"
 have=$(sed -nE 's/^[[:space:]]+([0-9a-f]{6,12})$/\1/p' $TEST_TMP/last | xargs)
-check "perf has it too" is "$have" "$want"
+check "perf: the last sample has the stack from before the stop" is "$have" "$want"
 finish

@@ -15,8 +15,8 @@ P=$T/uprobe_events
 E=sys_enter_getpriority
 RUN="$CALLPATH -o $TEST_TMP/path -n 200 -x plain"
 
-# probes REGEX: uretprobes on functions of callpath, on each twice so that they are chained
-probes()
+# add_probes REGEX: add uretprobes to functions of callpath, two to each so that they are chained
+add_probes()
 {
 	awk -v re="$1" '$3 ~ re { print $1, $3 }' $PROG/callpath.sym | while read -r addr name; do
 		for probe in up uq; do
@@ -27,8 +27,8 @@ probes()
 	at_least "$(grep -c . $P)" 8
 }
 
-# stacks_of: those of a run, in their order. It takes the same paths each time.
-stacks_of()
+# record_stacks: print the stacks of a run, in their order. Each run takes the same paths.
+record_stacks()
 {
 	echo >$T/trace
 	echo 1 >$T/events/syscalls/$E/enable
@@ -39,8 +39,8 @@ stacks_of()
 	grep '^sys_getpriority ' $TEST_TMP/joined
 }
 
-# perf_stacks: the same by perf
-perf_stacks()
+# record_perf_stacks: print the stacks of a run, as perf records them
+record_perf_stacks()
 {
 	perf record -q -o $TEST_TMP/perf.data -e syscalls:$E --call-graph fp,defer -- \
 		$RUN >$TEST_TMP/perf.log 2>&1 || { cat $TEST_TMP/perf.log; return 1; }
@@ -48,35 +48,37 @@ perf_stacks()
 		grep -vE '^\s+[0-9a-f]{16}$'
 }
 
-# compare WHAT FUNCTION: its output is the same with uretprobes, and the uretprobes are hit
-compare()
+# compare_stacks WHAT FUNCTION: FUNCTION prints the same with uretprobes, and the probes are hit
+compare_stacks()
 {
 	$2 >$TEST_TMP/without
 	echo 1 >$T/events/uprobes/enable
 	$2 >$TEST_TMP/with
 	echo 0 >$T/events/uprobes/enable
 	check "$1: there are stacks" at_least "$(grep -c getpriority $TEST_TMP/without)" 40
-	check "$1: they are the same with uretprobes" cmp $TEST_TMP/without $TEST_TMP/with
+	check "$1: the stacks are the same with uretprobes" cmp $TEST_TMP/without $TEST_TMP/with
 }
 
-check "uretprobes are made" probes '^walk_[abc]$|^op_plain$'
+check "uretprobes are made" add_probes '^walk_[abc]$|^op_plain$'
 echo 1 >$T/options/$OPT
-compare "frame pointers" stacks_of
-check "the uretprobes were met" at_least "$(grep -c '^up_walk_' $TEST_TMP/joined)" 100
-check "registered" register $CALLPATH
-compare "unwind tables" stacks_of
-check "the table was used" at_least "$(awk -v p=$CALLPATH '$1 == p { print $NF }' $LIST)" 20
-check "unregistered" unregister
+compare_stacks "frame pointers" record_stacks
+check "frame pointers: the uretprobes were hit" \
+	at_least "$(grep -c '^up_walk_' $TEST_TMP/joined)" 100
+check "unwind tables: registered" register $CALLPATH
+compare_stacks "unwind tables" record_stacks
+check "unwind tables: the table was used" \
+	at_least "$(awk -v p=$CALLPATH '$1 == p { print $NF }' $LIST)" 20
+check "unwind tables: unregistered" unregister
 echo 0 >$T/options/$OPT
-compare "perf" perf_stacks
-check "perf: there are addresses of the program" \
+compare_stacks "perf" record_perf_stacks
+check "perf: the stacks have addresses of the program" \
 	at_least "$(grep -cE "^\s+$IN_PROGRAM\$" $TEST_TMP/with)" 400
 echo >$P
 echo 1 >$T/options/$OPT
 
 # An instruction that is stepped
 F=$T/events/exceptions/page_fault_user
-check "a uprobe on an instruction" write "p:xol $PROG/xol-fault:$($PROG/xol-fault offset)" $P
+check "a uprobe is set on an instruction" write "p:xol $PROG/xol-fault:$($PROG/xol-fault offset)" $P
 echo 1 >$T/events/uprobes/xol/enable
 echo 1 >$F/enable
 echo >$T/trace
@@ -85,7 +87,7 @@ echo 0 >$F/enable
 echo 0 >$T/events/uprobes/xol/enable
 text
 joined
-check "a page fault of a stepped instruction: at the probed address" \
+check "a page fault of a stepped instruction has the probed address" \
 	at_least "$(grep -cE "^page_fault_user $touching [0-9a-f]+" $TEST_TMP/joined)" 20
 echo >$P
 echo 0 >$T/options/$OPT

@@ -21,17 +21,19 @@ esac
 cat /proc/fault_request
 run 'cancel 0'
 take_log
-check "the workers did it" is "$(logged 'worker iou-.*')" 20
-check "each request of theirs is refused" is "$(logged 'worker .*request 0 = -22')" 20
-check "a request of a user task is not" is "$(logged 'cat request 0 = 0')" 1
-check "only that is answered" is "$(logged 'callback .*')" 1
+check "a client requests in 20 workers" is "$(logged 'worker iou-.*')" 20
+check "each request in a worker is refused" is "$(logged 'worker .*request 0 = -22')" 20
+check "a request in a user task is accepted" is "$(logged 'cat request 0 = 0')" 1
+check "the request in the user task alone is called back" is "$(logged 'callback .*')" 1
 
 say "the option, for the events in a worker"
 traced sched $PROG/uring-work /proc/version 50
 check "there are events in workers" \
 	at_least "$(count '^ *iou-wrk-[0-9]+-[0-9]+ .*: sched_[a-z]+:')" 50
-check "they have no cookie" is "$(count '^ *iou-wrk-[0-9]+-[0-9]+ .*<user unwind cookie')" 0
+check "events in workers have no cookie" \
+	is "$(count '^ *iou-wrk-[0-9]+-[0-9]+ .*<user unwind cookie')" 0
 check "events in workers have no stack" \
 	is "$(count '^ *iou-wrk-[0-9]+-[0-9]+ .*<user unwind stack')" 0
-check "others have" at_least "$(count '^ *uring-work-[0-9]+ .*<user unwind cookie')" 20
+check "events in user tasks have cookies" \
+	at_least "$(count '^ *uring-work-[0-9]+ .*<user unwind cookie')" 20
 finish
