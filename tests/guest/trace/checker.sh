@@ -57,32 +57,34 @@ spoil()
 
 check "a wrong frame: made" spoil frame
 check_not "a wrong frame: seen" checked
-check "a wrong frame: in each event of its call" grep -qE ', 2 wrong' $TEST_TMP/verdict
-check "a wrong frame: said to the runner" grep -q '^WRONG: 2 ' $TEST_TMP/verdict
+check "a wrong frame: counted in both events of the call" grep -qE ', 2 wrong' $TEST_TMP/verdict
+check "a wrong frame: the verdict has a line for the runner" grep -q '^WRONG: 2 ' $TEST_TMP/verdict
 check "a wrong frame: reported" report
 check_not "a wrong frame: seen in the text" $PROG/callpath-check -R -r $TEST_TMP/path $programs \
 	$TEST_TMP/report
 
 check "another call's cookie: made" spoil cookie
 check_not "another call's cookie: seen" checked
-check "another call's cookie: in its event" grep -qE ', [12] wrong' $TEST_TMP/verdict
+check "another call's cookie: counted in the event" grep -qE ', [12] wrong' $TEST_TMP/verdict
 check "another call's cookie: reported" report
 check_not "another call's cookie: seen in the text" $PROG/callpath-check -R -r $TEST_TMP/path \
 	$programs $TEST_TMP/report
-check_not "another call's cookie: wrong with losses too" checked -l
+check_not "another call's cookie: seen with losses allowed" checked -l
 
 check "a cookie without a stack: made" spoil unknown
 check_not "a cookie without a stack: seen" checked
-check "a cookie without a stack: has its reason" grep -qE '1 not recorded' $TEST_TMP/verdict
-check "a cookie without a stack: said to the runner" grep -q '^LOST: 1 ' $TEST_TMP/verdict
-check_not "a cookie without a stack: not called wrong" grep '^WRONG: ' $TEST_TMP/verdict
+check "a cookie without a stack: counted as not recorded" \
+	grep -qE '1 not recorded' $TEST_TMP/verdict
+check "a cookie without a stack: the verdict has a line for the runner" \
+	grep -q '^LOST: 1 ' $TEST_TMP/verdict
+check_not "a cookie without a stack: not counted as wrong" grep '^WRONG: ' $TEST_TMP/verdict
 check "a cookie without a stack: reported" report
-check "a cookie without a stack: the text has the same reason" at_least \
+check "a cookie without a stack: the report says not recorded" at_least \
 	"$(grep -c '=> \[user\] <not recorded' $TEST_TMP/report)" 1
 
-# In the text, lines after a gap do not belong to the event before the gap. Here all between the
-# sys_enter of one call and the cookie of another call is lost.
-check "a gap: begun" spoil none
+# In the text, lines after a gap do not belong to the event before the gap. Here, all records
+# between the sys_enter of one call and the cookie of another call are lost.
+check "a gap: the good recording is back" spoil none
 check "a gap: reported" report
 cat >$TEST_TMP/gap.py <<'END'
 import re, sys
@@ -102,11 +104,11 @@ else:
 open(sys.argv[1], "w").write("\n".join(lines))
 END
 check "a gap: made" python3 $TEST_TMP/gap.py $TEST_TMP/report
-check "a gap: no frames are taken from after it" $PROG/callpath-check -R -l -r $TEST_TMP/path \
+check "a gap: no frames come from after the gap" $PROG/callpath-check -R -l -r $TEST_TMP/path \
 	$programs $TEST_TMP/report
 
 # The record of another run does not fit this one
 cp $TEST_TMP/trace.good $TEST_TMP/trace.dat
 $CALLPATH -o $TEST_TMP/path -n 60 -s 99 -x plain
-check_not "another run's record" checked
+check_not "the record of another run does not match" checked
 finish

@@ -3,7 +3,7 @@
 # vm: cpus=2
 #
 # A cookie is a CPU's number and a 32-bit counter that steps by two. The counter wraps, and cookies
-# come back. Neither causes a wrong join. (unwind-counter.ko sets the counter.)
+# come back. Neither of the two causes a wrong join. unwind-counter.ko sets the counter.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel
@@ -12,7 +12,7 @@ load_module tests/guest/modules/unwind-counter.ko || die "unwind-counter.ko cann
 trap 'rmmod unwind-counter' EXIT
 counter=/sys/module/unwind_counter/parameters/set
 
-# Wraps within the run: it makes several hundred entries on each CPU
+# The counter wraps within the run, which makes several hundred entries on each CPU
 echo 0xffffff80 >$counter
 callpath_case "about to wrap" $CALLPATH -t 3 -n 100 -c 2 -x plain,yield,sleep,signal
 say "counters after it: $(cat $counter)"
@@ -21,10 +21,11 @@ for c in $(cat $counter); do
 	check "a counter stays odd" is $((c & 1)) 1
 done
 
-# The same task gets the same cookies again, each time for another stack: the nearest in time is
-# the right one. The counter takes two values in turn. If it took one, two system calls just before
-# and after it is set could have the same cookie. No system call here lasts for a turn.
-again()
+# record_repeated: the same task gets the same cookies again, each time for another stack. The stack
+# nearest in time is the right one. The counter takes two values in turn. With one value, the system
+# calls just before and just after the write could have the same cookie. No system call here lasts
+# for a turn.
+record_repeated()
 {
 	local pid turn=0
 	callpath_record $CALLPATH -n 8000 -c 1 -x plain,yield -z 128 &
@@ -35,15 +36,15 @@ again()
 	done
 	wait $pid
 }
-check "cookies that come back: recorded" again
+check "cookies that come back: recorded" record_repeated
 TRACEEVENT_PLUGIN_DIR=/nowhere trace-cmd report -N -i $TEST_TMP/trace.dat 2>/dev/null |
 	grep user_unwind_stack: >$TEST_TMP/report
 repeated=$(awk 'match($0, /cookie=[0-9a-f]+/) { c = substr($0, RSTART, RLENGTH)
 	sub(/ +\[.*/, ""); sub(/.*-/, ""); if (seen[$0 " " c]++) n++ }
 	END { print n + 0 }' $TEST_TMP/report)
-check "cookies did come back" at_least "$repeated" 10
+check "cookies that come back: ten or more do" at_least "$repeated" 10
 say "$repeated stacks have a cookie that their task had before"
-check "cookies that come back: each stack is the one of its event" \
+check "cookies that come back: each event has the right stack" \
 	$PROG/callpath-check -r $TEST_TMP/path $programs $TEST_TMP/trace.dat
 plugin_case "cookies that come back" -n 100
 finish

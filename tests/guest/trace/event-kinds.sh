@@ -10,8 +10,9 @@ need_program $CALLPATH $PROG/user-event
 
 echo 1 >$T/options/$OPT
 
-# kind WHAT EVENT-DIRECTORY NAME COMMAND...; $late events come late in execve(), without a cookie
-kind()
+# check_kind WHAT EVENT-DIRECTORY NAME COMMAND...: each event has a cookie and a stack, except for
+# $late events, which come late in execve()
+check_kind()
 {
 	local what=$1 dir=$T/events/$2 name=$3
 	shift 3
@@ -24,33 +25,33 @@ kind()
 	echo 0 >$dir/enable
 	text
 	joined
-	check "$what: has a cookie" at_least "$(events_of $name)" 1
-	check "$what: each has its stack" each_has_stack $name
+	check "$what: events have cookies" at_least "$(events_of $name)" 1
+	check "$what: each cookie has a stack" each_has_stack $name
 	check "$what: no event without a cookie" is "$(count "[ :]$name[:( ]")" \
 		"$(($(events_of $name) + ${late:-0}))"
 }
 
-run()
+run_callpath()
 {
 	$CALLPATH -o $TEST_TMP/path -n 100 -x plain,yield
 }
 
-kind "tracepoint" sched/sched_process_exit sched_process_exit run
-kind "system call enter" syscalls/sys_enter_lseek sys_lseek run
-kind "system call exit" syscalls/sys_exit_lseek sys_lseek run
-late=1 kind "raw system call" raw_syscalls/sys_exit sys_exit run
+check_kind "tracepoint" sched/sched_process_exit sched_process_exit run_callpath
+check_kind "system call enter" syscalls/sys_enter_lseek sys_lseek run_callpath
+check_kind "system call exit" syscalls/sys_exit_lseek sys_lseek run_callpath
+late=1 check_kind "raw system call" raw_syscalls/sys_exit sys_exit run_callpath
 
 check "kprobe: made" write "p:ukp ${SYS_PREFIX}_lseek" $T/kprobe_events
-kind "kprobe" kprobes/ukp ukp run
+check_kind "kprobe" kprobes/ukp ukp run_callpath
 check "kretprobe: made" write "r:urp ${SYS_PREFIX}_lseek" $T/kprobe_events
-kind "kretprobe" kprobes/urp urp run
+check_kind "kretprobe" kprobes/urp urp run_callpath
 echo >$T/kprobe_events
 
 if [ -e $T/dynamic_events ] && write "f:ufp ${SYS_PREFIX}_lseek" $T/dynamic_events >/dev/null; then
-	kind "fprobe" fprobes/ufp ufp run
+	check_kind "fprobe" fprobes/ufp ufp run_callpath
 	echo '-:fprobes/ufp' >>$T/dynamic_events
 	check "fprobe exit: made" write "f:ufx ${SYS_PREFIX}_lseek%return" $T/dynamic_events
-	kind "fprobe exit" fprobes/ufx ufx run
+	check_kind "fprobe exit" fprobes/ufx ufx run_callpath
 	echo '-:fprobes/ufx' >>$T/dynamic_events
 else
 	check "fprobe: made" false
@@ -59,12 +60,12 @@ fi
 # At the entry of a function its frame pointer is not set up yet: the caller must not be missing
 sym=$(awk '$3 == "op_yield" { print "0x" $1 }' $PROG/callpath.sym)
 check "uprobe: made" write "p:uup $CALLPATH:$(printf '0x%x' $((sym - LINKED_AT)))" $T/uprobe_events
-kind "uprobe" uprobes/uup uup run
+check_kind "uprobe" uprobes/uup uup run_callpath
 printf -v addr '%x' $((sym))
 check "uprobe: the first frame is the probed address" grep -qE "^uup $addr " $TEST_TMP/joined
 walks=$(awk '$3 ~ /^walk_[abc]$/ { print $1 }' $PROG/callpath.sym | sort)
 low=0x$(head -n 1 <<<"$walks")
-in_walk()
+is_second_in_walk()
 {
 	local n=0 frame
 	while read -r _ _ frame _; do
@@ -73,14 +74,14 @@ in_walk()
 	done <$TEST_TMP/joined
 	at_least $n 1
 }
-check "uprobe: the second frame is its caller" in_walk
+check "uprobe: the second frame is the caller" is_second_in_walk
 check "uretprobe: made" write "r:uur $CALLPATH:$(printf '0x%x' $((sym - LINKED_AT)))" \
 	$T/uprobe_events
-kind "uretprobe" uprobes/uur uur run
+check_kind "uretprobe" uprobes/uur uur run_callpath
 echo >$T/uprobe_events
 
 # User events: the program waits until enabling its event has ended
-user_event()
+write_user_events()
 {
 	mkfifo $TEST_TMP/enabled
 	$PROG/user-event $T 5 <$TEST_TMP/enabled &
@@ -92,14 +93,14 @@ user_event()
 }
 if [ -e $T/user_events_data ]; then
 	echo >$T/trace
-	check "user event: written" user_event
+	check "user event: written" write_user_events
 	text
 	joined
-	check "user event: each has a cookie" is "$(events_of ustack_test)" 5
-	check "user event: each has its stack" is "$(with_stack ustack_test)" 5
+	check "user event: each event has a cookie" is "$(events_of ustack_test)" 5
+	check "user event: each cookie has a stack" is "$(with_stack ustack_test)" 5
 	echo 0 >$T/events/user_events/ustack_test/enable 2>/dev/null
 else
-	check "user event: the kernel has them" false
+	check "user event: the kernel lists the events" false
 fi
 
 # Synthetic events come from the context of the event that ends them
@@ -110,7 +111,7 @@ if [ -e $T/synthetic_events ]; then
 	match='onmatch(syscalls.sys_enter_lseek).trace(usyn,$d)'
 	echo 'hist:keys=common_pid:d=common_timestamp.usecs-$ts0:'"$match" \
 		>$T/events/syscalls/sys_exit_lseek/trigger
-	kind "synthetic event" synthetic/usyn usyn run
+	check_kind "synthetic event" synthetic/usyn usyn run_callpath
 	echo '!hist:keys=common_pid:d=common_timestamp.usecs-$ts0:'"$match" \
 		>$T/events/syscalls/sys_exit_lseek/trigger
 	echo '!hist:keys=common_pid:ts0=common_timestamp.usecs' \
@@ -126,13 +127,13 @@ for i in $(seq 5); do
 done
 text
 joined
-check "trace_marker: each has a cookie" is "$(events_of tracing_mark_write)" 5
-check "trace_marker: each has its stack" is "$(with_stack tracing_mark_write)" 5
-check "trace_marker_raw: each has its stack" is "$(with_stack '#')" 5
-check "trace_marker: recorded by trace-cmd" record -O $OPT -e sched:sched_process_exec -- \
+check "trace_marker: each event has a cookie" is "$(events_of tracing_mark_write)" 5
+check "trace_marker: each cookie has a stack" is "$(with_stack tracing_mark_write)" 5
+check "trace_marker_raw: each cookie has a stack" is "$(with_stack '#')" 5
+check "trace_marker: trace-cmd records" record -O $OPT -e sched:sched_process_exec -- \
 	bash -c "echo mark me >$T/trace_marker"
-check "trace_marker: reported" report
-check "trace_marker: trace-cmd report shows the stack after it" \
+check "trace_marker: trace-cmd reports" report
+check "trace_marker: trace-cmd report shows the stack after the event" \
 	awk '/mark me/ { from = NR } from && NR > from && NR < from + 6 && /^=> / { seen = 1 }
 	     END { exit !seen }' $TEST_TMP/report
 finish

@@ -10,7 +10,7 @@ need_program $CALLPATH
 func=${SYS_PREFIX}_getpriority
 FOPT=$T/options/func_userstack_deferred
 
-run()
+run_callpath()
 {
 	echo >$T/trace
 	$CALLPATH -o $TEST_TMP/path -n 200 -x plain
@@ -20,38 +20,39 @@ run()
 check "the function tracer is there" write $func $T/set_ftrace_filter
 echo function >$T/current_tracer
 [ -e $FOPT ] || die "the function tracer has no option func_userstack_deferred"
-check "off at first" is "$(cat $FOPT)" 0
-run
-check "off: calls" at_least "$(count "[ :]$func <-")" 20
+check "at boot the option is off" is "$(cat $FOPT)" 0
+run_callpath
+check "off: functions are traced" at_least "$(count "[ :]$func <-")" 20
 check "off: no cookie" is "$(cookies)" 0
 
-check "turned on" write 1 $FOPT
-run
+check "the option is turned on" write 1 $FOPT
+run_callpath
 calls=$(count "[ :]$func <-")
-check "on: calls" at_least $calls 20
-check "on: a cookie each" is "$(cookies)" $calls
-check "on: a stack each" none_lost "$(unanswered)"
+check "on: functions are traced" at_least $calls 20
+check "on: each call has a cookie" is "$(cookies)" $calls
+check "on: each cookie has a stack" none_lost "$(unanswered)"
 
 # Together with func_stack_trace: kernel stack first
 echo 1 >$T/options/func_stack_trace
-run
-check "with kernel stacks: cookies" at_least "$(cookies)" 20
-check "with kernel stacks: there are" at_least "$(count '<stack trace>')" 20
+run_callpath
+check "with kernel stacks: calls have cookies" at_least "$(cookies)" 20
+check "with kernel stacks: calls have kernel stacks" at_least "$(count '<stack trace>')" 20
 echo 0 >$T/options/func_stack_trace
 
-check "turned off" write 0 $FOPT
-run
-check "off again: no cookie" is "$(cookies)" 0
-check "off again: calls" at_least "$(count "[ :]$func <-")" 20
+check "the option is turned off" write 0 $FOPT
+run_callpath
+check "off after on: no cookie" is "$(cookies)" 0
+check "off after on: functions are traced" at_least "$(count "[ :]$func <-")" 20
 
-# The option stays with the tracer
+# The option belongs to the function tracer
 echo 1 >$FOPT
 echo nop >$T/current_tracer
-run
+run_callpath
 check "another tracer: no cookie" is "$(cookies)" 0
-check "back to the function tracer" write function $T/current_tracer
-run
-check "back: stacks if the option is still on" is "$(($(stacks) > 0))" "$(cat $FOPT)"
+check "the function tracer is chosen again" write function $T/current_tracer
+run_callpath
+check "the function tracer chosen again: stacks if the option is on" \
+	is "$(($(stacks) > 0))" "$(cat $FOPT)"
 echo 0 >$FOPT
 echo nop >$T/current_tracer
 
@@ -59,10 +60,11 @@ echo nop >$T/current_tracer
 mkdir $T/instances/f
 echo $func >$T/instances/f/set_ftrace_filter
 echo function >$T/instances/f/current_tracer
-check "in an instance" write 1 $T/instances/f/options/func_userstack_deferred
+check "in an instance: the option is turned on" \
+	write 1 $T/instances/f/options/func_userstack_deferred
 $CALLPATH -o $TEST_TMP/path -n 200 -x plain
 text $T/instances/f
-check "in an instance: stacks" at_least "$(stacks)" 20
+check "in an instance: calls have stacks" at_least "$(stacks)" 20
 echo nop >$T/instances/f/current_tracer
-check "the instance is removed" rmdir $T/instances/f
+check "an instance with the option on is removed" rmdir $T/instances/f
 finish

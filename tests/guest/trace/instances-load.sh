@@ -12,7 +12,7 @@ seconds=12
 $PROG/load $seconds >$TEST_TMP/load.log &
 load=$!
 
-# churn NAME: make, use and remove instances of that name
+# churn NAME: make, use and remove the instance NAME again and again
 churn()
 {
 	local dir=$T/instances/$1 n=0
@@ -30,7 +30,7 @@ churn()
 		echo 128 >$dir/buffer_size_kb
 		echo 0 >$dir/tracing_on
 		echo 1 >$dir/tracing_on
-		# Removed in whatever state it is: with the option, events and trigger still on
+		# The instance is removed with its trigger on, every second time with the option
 		if [ $((n % 2)) = 0 ]; then
 			echo 0 >$dir/options/$OPT
 		fi
@@ -52,15 +52,15 @@ done
 for p in $pids; do
 	wait $p
 	rc=$?
-	check "instances lived and died" is $rc 0
+	check "a loop that makes and removes an instance succeeds" is $rc 0
 done
 wait $load
 rc=$?
-check "the load went through" is $rc 0
+check "the load succeeds" is $rc 0
 cat $TEST_TMP/[abc].log $TEST_TMP/load.log | sed 's/^/     /'
 
 # All still works afterwards
-check "the option can be had" write 1 $T/options/$OPT
+check "the option is turned on after the load" write 1 $T/options/$OPT
 echo 1 >$T/events/sched/sched_switch/enable
 sleep 0.5
 echo 0 >$T/events/sched/sched_switch/enable

@@ -26,18 +26,18 @@ for i in $(seq 63); do
 done
 say "$got instances have the option on"
 # perf takes one at boot
-check "61 or 62 can have it" at_least $got 61
-check "not more than 62" at_most $got 62
-check "the next one is refused" at_least "${refused:-0}" 1
-check "with EBUSY" grep -q 'Device or resource busy' <<<"$error"
+check "at least 61 instances have the option on" at_least $got 61
+check "at most 62 instances have the option on" at_most $got 62
+check "one more instance is refused" at_least "${refused:-0}" 1
+check "the refused instance gets EBUSY" grep -q 'Device or resource busy' <<<"$error"
 check "error_log says why" grep -qi 'unwind' $I/i$refused/error_log
 say "error_log: $(grep -i unwind $I/i$refused/error_log | head -n 1)"
 check "the refused option stays off" is "$(cat $I/i$refused/options/$OPT)" 0
-check "a refused trigger as well" is \
+check "one more trigger is refused" is \
 	"$(write $OPT $I/i$refused/events/sched/sched_switch/trigger | grep -c busy)" 1
 check "a refused trigger is not listed" \
 	is "$(grep -cv '^#' $I/i$refused/events/sched/sched_switch/trigger)" 0
-check "a refused function command as well" is \
+check "one more function command is refused" is \
 	"$(write "${SYS_PREFIX}_getpriority:$OPT" $I/i$refused/set_ftrace_filter | grep -c busy)" 1
 check "a refused function command is not listed" \
 	is "$(grep -c $OPT $I/i$refused/set_ftrace_filter)" 0
@@ -48,7 +48,7 @@ $CALLPATH -o $TEST_TMP/path -n 100 -x plain
 echo 0 >$I/i$refused/events/syscalls/sys_enter_getpriority/enable
 text $I/i$refused
 check "the refused instance records events" at_least "$(count 'sys_getpriority\(')" 15
-check "without cookies" is "$(cookies)" 0
+check "the refused instance records no cookie" is "$(cookies)" 0
 
 # All instances with the option get the stacks of the same call, with the same cookie
 event=syscalls/sys_enter_getpriority	# no shell makes this one
@@ -81,11 +81,12 @@ done
 check "every instance has the same events, cookies and stacks" is $bad 0
 
 # One instance is removed: the refused one can take its place
-check "one is turned off" write 0 $I/i1/options/$OPT
+check "one instance turns the option off" write 0 $I/i1/options/$OPT
 check "the refused instance gets the free place" write 1 $I/i$refused/options/$OPT
-check "the next instance is refused again" is "$(write 1 $I/i1/options/$OPT | grep -c busy)" 1
+check "the instance that turned the option off is refused" \
+	is "$(write 1 $I/i1/options/$OPT | grep -c busy)" 1
 for i in $(seq 63); do
 	rmdir $I/i$i || check "instance $i can be removed" false
 done
-check "after all are gone it can be had" write 1 $T/options/$OPT
+check "without instances, the top level turns the option on" write 1 $T/options/$OPT
 finish

@@ -14,46 +14,46 @@ E=$T/events/syscalls/sys_enter_getpriority
 NAME='sys_getpriority'
 ONCE=':1 if which >= 0'
 
-# run: a new process each time, so that no mapping of it was recorded before
-run()
+# run_callpath [CALLS]: start a new process, so that none of its mappings was recorded before
+run_callpath()
 {
 	$CALLPATH -o $TEST_TMP/path -n ${1:-40} -x plain
 }
 
-# start: recording into an empty buffer
-start()
+# start_recording: start to record into an empty buffer
+start_recording()
 {
 	echo 0 >$T/tracing_on
 	echo >$T/trace
 	echo 1 >$T/tracing_on
 }
 
-# complete WHAT EVENT: the text ends with one EVENT, which has all that belongs to it
-complete()
+# check_complete WHAT EVENT: the text has EVENT with its cookie, its stack and its mappings
+check_complete()
 {
 	joined
 	check "$1: the event has a cookie and a stack" is "$(with_stack "$2")" \
 		"$(count "[ :]$2[:( ]")"
-	check "$1: it is there" at_least "$(with_stack "$2")" 1
+	check "$1: one event has a stack" at_least "$(with_stack "$2")" 1
 	check "$1: every frame is in a mapping that was recorded" unmapped
 }
 
-# stopped WHAT: the event has stopped the recording, once
-stopped()
+# check_stopped WHAT: the first event has stopped the recording
+check_stopped()
 {
 	check "$1: recording is off" is "$(cat $T/tracing_on)" 0
 	text_running
-	check "$1: at the first one" is "$(count "$NAME\(")" 1
-	complete "$1" "$NAME"
+	check "$1: the first event is the last one recorded" is "$(count "$NAME\(")" 1
+	check_complete "$1" "$NAME"
 }
 
 echo 1 >$E/enable
 
 echo 1 >$T/options/$OPT
 check "the trigger traceoff is set" write "traceoff$ONCE" $E/trigger
-start
-run
-stopped "traceoff"
+start_recording
+run_callpath
+check_stopped "traceoff"
 echo '!traceoff' >$E/trigger
 echo 0 >$T/options/$OPT
 
@@ -62,9 +62,9 @@ for order in "$OPT traceoff" "traceoff $OPT"; do
 		[ $trigger = $OPT ] || trigger=$trigger$ONCE
 		check "$order: $trigger is set" write "$trigger" $E/trigger
 	done
-	start
-	run
-	stopped "$order"
+	start_recording
+	run_callpath
+	check_stopped "$order"
 	echo '!traceoff' >$E/trigger
 	echo "!$OPT" >$E/trigger
 done
@@ -74,8 +74,8 @@ echo 0 >$E/enable
 echo 1 >$T/options/$OPT
 echo 1 >$T/events/raw_syscalls/sys_enter/enable
 check "the trigger traceoff is set on an event that is off" write traceoff:1 $E/trigger
-start
-run
+start_recording
+run_callpath
 echo 0 >$T/events/raw_syscalls/sys_enter/enable
 echo '!traceoff:1' >$E/trigger
 check "an event that is off: recording is off" is "$(cat $T/tracing_on)" 0
@@ -89,11 +89,11 @@ check "an event that is off: the last event before it has a stack" \
 # With tracing off, events that are made only for their filter request no stack
 check "a filter is set" write 'which >= 0' $E/filter
 echo 1 >$E/enable
-start
+start_recording
 echo 0 >$T/tracing_on
-run
+run_callpath
 text_running
-check "with tracing off: no cookie" is "$(cookies) $(stacks)" "0 0"
+check "with tracing off: no cookie, no stack" is "$(cookies) $(stacks)" "0 0"
 echo 0 >$E/filter
 echo 0 >$T/options/$OPT
 
@@ -102,15 +102,15 @@ echo 1 >$T/snapshot
 for how in option trigger; do
 	[ $how = option ] && echo 1 >$T/options/$OPT || write $OPT $E/trigger
 	check "snapshot, $how: the trigger is set" write "snapshot$ONCE" $E/trigger
-	start
+	start_recording
 	echo 2 >$T/snapshot
-	run
+	run_callpath
 	echo 0 >$T/tracing_on
 	cat $T/snapshot >$TEST_TMP/text
-	check "snapshot, $how: at the first one" is "$(count "$NAME\(")" 1
-	complete "snapshot, $how" "$NAME"
+	check "snapshot, $how: the first event is the last one saved" is "$(count "$NAME\(")" 1
+	check_complete "snapshot, $how" "$NAME"
 	cat $T/trace >$TEST_TMP/text
-	complete "what follows the snapshot, $how" "$NAME"
+	check_complete "what follows the snapshot, $how" "$NAME"
 	echo '!snapshot' >$E/trigger
 	[ $how = option ] && echo 0 >$T/options/$OPT || write "!$OPT" $E/trigger
 done
@@ -122,11 +122,11 @@ E=$T/events/syscalls/sys_enter_sched_setaffinity
 echo 1 >$T/options/$OPT
 echo 1 >$E/enable
 echo 1 >$T/tracing_cpumask
-start
+start_recording
 $CALLPATH -o $TEST_TMP/path -n 100 -c 2 -x plain
 echo 0 >$T/tracing_on
 text_running
-check "one CPU: the other one records nothing" is "$(count '\[001\]')" 0
-check "one CPU: there are events" at_least "$(count 'sys_sched_setaffinity\(')" 40
-complete "one CPU" sys_sched_setaffinity
+check "one traced CPU: the other CPU records nothing" is "$(count '\[001\]')" 0
+check "one traced CPU: events are recorded" at_least "$(count 'sys_sched_setaffinity\(')" 40
+check_complete "one traced CPU" sys_sched_setaffinity
 finish

@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2
 #
-# Mappings are recorded for each process and each instance by itself: an instance that is cleared
-# has them recorded again for itself alone, and a process that takes long makes no other one wait.
+# The kernel records mappings for each process and each instance apart. A cleared instance gets its
+# mappings again, and no other instance does. A process with a slow mapping makes no other process
+# wait.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel
 need_program $PROG/dlopen-host
 I=$T/instances
 
-maps_in()
+count_maps()
 {
 	text_running $1
 	count "<user unwind map $pid "
@@ -19,7 +20,7 @@ maps_in()
 # has_maps DIR: the instance has mappings of the process
 has_maps()
 {
-	at_least $(maps_in $1) 1
+	at_least $(count_maps $1) 1
 }
 
 mkdir $I/a $I/b
@@ -32,15 +33,15 @@ pid=$HOST_PID in=${HOST[1]}
 check "an instance has the mappings" wait_for has_maps $I/a
 check "the other instance has the mappings" wait_for has_maps $I/b
 check "the process waits for a line" wait_for asleep $pid dlopen-host
-in_a=$(maps_in $I/a)
+in_a=$(count_maps $I/a)
 echo >$I/b/trace
 echo >&$in
-check "the one that was cleared has them again" wait_for has_maps $I/b
-check "the other one is left alone" is "$(maps_in $I/a)" $in_a
+check "a cleared instance gets the mappings again" wait_for has_maps $I/b
+check "an instance that was not cleared gets no mapping again" is "$(count_maps $I/a)" $in_a
 eval "exec $in>&-"
 wait $pid 2>/dev/null
 
-# Of an instance that has no stack of a process, the process does not notice it either
+# An instance without stacks of a process is cleared: this costs the process little
 load_module tests/guest/modules/slow_maps.ko || die "the module slow_maps cannot be loaded"
 trap 'rmmod slow_maps' EXIT
 LOOKS=/sys/module/slow_maps/parameters/looks
@@ -49,11 +50,11 @@ coproc HOST { exec $PROG/dlopen-host $(printf '3 wait %.0s' {0..20}); }
 pid=$HOST_PID in=${HOST[1]}
 check "another process waits for a line" wait_for asleep $pid dlopen-host
 echo >&$in
-looked()
+has_looked()
 {
 	at_least "$(cat $LOOKS)" 1
 }
-check "looks are counted" wait_for looked
+check "looks are counted" wait_for has_looked
 check "the process waits again after a look" wait_for asleep $pid dlopen-host
 echo 0 >$LOOKS
 for ((i = 0; i < 20; i++)); do
@@ -79,12 +80,13 @@ slow=$!
 check "a process takes 15 seconds for a mapping" wait_for grep -q Y $ENTERED
 cp /bin/true ./other
 taskset -c 0 ./other
-check "another one does not wait" grep -q N /sys/module/slow_maps/parameters/done
+check "another process does not wait for that mapping" \
+	grep -q N /sys/module/slow_maps/parameters/done
 wait $slow
 echo 0 >$T/options/$OPT
 echo 0 >$T/events/raw_syscalls/sys_enter/enable
 text
-# That of the program, which has no frame pointers, need not be among them
+# The mapping of the program may be missing, because the program keeps no frame pointers
 for i in slow other; do
 	check "the mappings of $i are there" \
 		at_least "$(count "^ +$i-[0-9]+ .*<user unwind map ")" 2

@@ -10,20 +10,21 @@ need_program $CALLPATH $PROG/dlopen-host $PROG/libtouch.so
 
 host=$PROG/dlopen-host
 
-# maps PID: the map events of a process in the last text(), "START-END PGOFF DEV INO [BUILDID] PATH"
-maps()
+# maps_of PID: the map events of a process in the last text(), as lines
+# "START-END PGOFF DEV INO [BUILDID] PATH"
+maps_of()
 {
 	sed -n "s/.*<user unwind map $1 \(.*\)>\$/\1/p" $TEST_TMP/text
 }
 
-# of_file PID PATH: how many of them are of a file
-of_file()
+# count_maps PID PATH: the number of map events of a process and a file
+count_maps()
 {
-	maps $1 | grep -cE " $2\$"
+	maps_of $1 | grep -cE " $2\$"
 }
 
-# host_start STEP...: a program that does steps as it is told by `step`
-host_start()
+# start_host STEP...: start a program that does one step for each make_step()
+start_host()
 {
 	coproc HOST { exec $host "$@" 2>&1; }
 	pid=$HOST_PID
@@ -31,33 +32,33 @@ host_start()
 	check "${host##*/} waits for a line" wait_for asleep $pid ${host##*/}
 }
 
-# How often the program has gone to sleep
-sleeps()
+# count_sleeps: how often the program has gone to sleep
+count_sleeps()
 {
 	sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' /proc/$pid/status
 }
 
-# stepped SLEEPS: the program waits for a line again, or has ended
-stepped()
+# has_stepped SLEEPS: the program waits for a line again, or has ended
+has_stepped()
 {
 	! readlink /proc/$pid/exe >/dev/null ||
-		{ [ "$(sleeps)" != "$1" ] && asleep $pid ${host##*/}; }
+		{ [ "$(count_sleeps)" != "$1" ] && asleep $pid ${host##*/}; }
 }
 
-step()
+make_step()
 {
-	local before=$(sleeps)
+	local before=$(count_sleeps)
 	echo >&$in
-	check "the process makes a step" wait_for stepped $before
+	check "the process makes a step" wait_for has_stepped $before
 }
 
-host_end()
+end_host()
 {
 	eval "exec $in>&-"
 	wait $pid 2>/dev/null
 }
 
-trace_on()
+trace_getppid()
 {
 	echo 1 >$T/options/$OPT
 	echo 1 >$T/events/syscalls/sys_enter_getppid/enable
@@ -65,23 +66,23 @@ trace_on()
 
 [ -e $T/options/userstacktrace_maps ] || die "options/userstacktrace_maps is missing"
 [ -e $T/events/syscalls/sys_enter_getppid/enable ] || die "there is no event sys_enter_getppid"
-trace_on
+trace_getppid
 
-# As /proc/PID/maps shows it
-host_start wait 5 keep:$PROG/libtouch.so wait 5 wait
+# The map events say what /proc/PID/maps says
+start_host wait 5 keep:$PROG/libtouch.so wait 5 wait
 # Drop the mappings that the shell touched before it executed the program
 echo >$T/trace
-step
+make_step
 text_running
 cp /proc/$pid/maps $TEST_TMP/proc
-check "the program's mapping is recorded" at_least "$(of_file $pid $host)" 1
-check "the library's too" at_least "$(of_file $pid .*/libtouch.so)" 1
-check "once each, however many stacks" is \
-	"$(of_file $pid $host) $(of_file $pid .*/libtouch.so)" "1 1"
-same_as_proc()
+check "the program's mapping is recorded" at_least "$(count_maps $pid $host)" 1
+check "the library's mapping is recorded" at_least "$(count_maps $pid .*/libtouch.so)" 1
+check "each mapping is recorded once, however many stacks" is \
+	"$(count_maps $pid $host) $(count_maps $pid .*/libtouch.so)" "1 1"
+are_maps_of_proc()
 {
 	local range pgoff dev ino rest n=0
-	maps $pid >$TEST_TMP/maps
+	maps_of $pid >$TEST_TMP/maps
 	while read -r range pgoff dev ino rest; do
 		grep -qE "^0*${range%-*}-0*${range#*-} r-xp $pgoff $dev $ino " $TEST_TMP/proc || {
 			echo "$range $pgoff $dev $ino $rest is not in /proc/PID/maps:"
@@ -97,42 +98,42 @@ same_as_proc()
 	# the two, and what called main(): on s390x Debian's libc keeps no chain that leads there
 	at_least $n $([ $ARCH = s390x ] && echo 2 || echo 3)
 }
-check "range, offset, device, inode and path are those of /proc/PID/maps" same_as_proc
+check "range, offset, device, inode and path are those of /proc/PID/maps" are_maps_of_proc
 read -r line <&$out
-check "where the library says that its function is" \
-	test $((0x$(maps $pid | sed -n 's/-.*libtouch.so$//p' | head -n 1))) -le \
+check "the library's function is in the recorded mapping" \
+	test $((0x$(maps_of $pid | sed -n 's/-.*libtouch.so$//p' | head -n 1))) -le \
 	$((${line##* }))
-maps $pid >$TEST_TMP/maps
+maps_of $pid >$TEST_TMP/maps
 check "the build ID is that of the file" \
 	grep -q " $(cat $PROG/libtouch.buildid) .*libtouch.so" $TEST_TMP/maps
 
 # Nothing new: the same stacks again record no mapping. A cleared buffer has lost them.
-n=$(maps $pid | wc -l)
-step
+n=$(maps_of $pid | wc -l)
+make_step
 text_running
-check "more stacks of the same mappings add none" is "$(maps $pid | wc -l)" $n
-host_end
+check "more stacks of the same mappings record no mapping" is "$(maps_of $pid | wc -l)" $n
+end_host
 
-host_start 3 wait 3 wait 3 wait 3
+start_host 3 wait 3 wait 3 wait 3
 text_running
-check "recorded" is "$(of_file $pid $host)" 1
+check "a new process: the mapping is recorded" is "$(count_maps $pid $host)" 1
 echo >$T/trace
-step
+make_step
 text_running
-check "recorded again after a clear" is "$(of_file $pid $host)" 1
+check "a cleared buffer: the mapping is recorded again" is "$(count_maps $pid $host)" 1
 mkdir $T/instances/m
 echo 1 >$T/instances/m/events/syscalls/sys_enter_getppid/enable
 echo 1 >$T/instances/m/options/$OPT
-step
+make_step
 text_running $T/instances/m
-check "an instance that starts to receive gets it" is "$(of_file $pid $host)" 1
+check "an instance that starts to receive gets the mapping" is "$(count_maps $pid $host)" 1
 echo 0 >$T/instances/m/tracing_on
 echo >$T/instances/m/trace
 echo 1 >$T/instances/m/tracing_on
-step
+make_step
 text_running $T/instances/m
-check "an instance that receives again gets the mapping" is "$(of_file $pid $host)" 1
-host_end
+check "an instance that receives again gets the mapping" is "$(count_maps $pid $host)" 1
+end_host
 rmdir $T/instances/m || check "the instance can be removed" false
 
 # After exec: the same process, other files
@@ -142,37 +143,40 @@ wait $!
 bash -c "echo \$\$ >$TEST_TMP/pid; exec $host 3"
 pid=$(cat $TEST_TMP/pid)
 text_running
-check "after exec the new program is recorded" is "$(of_file $pid $host)" 1
+check "after exec the new program is recorded" is "$(count_maps $pid $host)" 1
 $CALLPATH -o $TEST_TMP/path -n 40 -x exec,plain
 text_running
-check "each program of callpath's children too" at_least \
+check "each program that callpath executes is recorded" at_least \
 	"$(count "<user unwind map [0-9]+ .*$CALLPATH>")" 2
 
 # Another file in the same place: libraries that are opened and closed in turn
 cp $PROG/libtouch.so $TEST_TMP/second.so
-host_start $PROG/libtouch.so $TEST_TMP/second.so $PROG/libtouch.so wait
+start_host $PROG/libtouch.so $TEST_TMP/second.so $PROG/libtouch.so wait
 text_running
 read -r line1 <&$out
 read -r line2 <&$out
 say "$line1"
 say "$line2"
-check "both were in the same place" is "${line1##* }" "${line2##* }"
-check "the first is recorded" at_least "$(of_file $pid .*/libtouch.so)" 1
-check "the second, in its place, too" is "$(of_file $pid $TEST_TMP/second.so)" 1
-check "the first is recorded again when it comes back" is "$(of_file $pid .*/libtouch.so)" 2
-host_end
+check "two libraries are mapped in one place in turn" is "${line1##* }" "${line2##* }"
+check "two libraries in one place: the first one is recorded" \
+	at_least "$(count_maps $pid .*/libtouch.so)" 1
+check "two libraries in one place: the second one is recorded" \
+	is "$(count_maps $pid $TEST_TMP/second.so)" 1
+check "two libraries in one place: the first one is recorded again" \
+	is "$(count_maps $pid .*/libtouch.so)" 2
+end_host
 
 # A program file that is removed
 cp $host $TEST_TMP/gone
 host=$TEST_TMP/gone
-host_start 3 wait 3 wait
+start_host 3 wait 3 wait
 rm $TEST_TMP/gone
 echo >$T/trace
-step
+make_step
 text_running
 check "a removed file is named as /proc/PID/maps names it" at_least \
-	"$(of_file $pid "$TEST_TMP/gone \(deleted\)")" 1
-host_end
+	"$(count_maps $pid "$TEST_TMP/gone \(deleted\)")" 1
+end_host
 host=$PROG/dlopen-host
 
 # A long path: as long as the file system takes it
@@ -189,8 +193,8 @@ else
 	check "a long path can be made" false
 fi
 
-# Every stack's first frame lies in a mapping that was recorded for its process
-covered()
+# are_first_frames_mapped: the first frame of each stack is in a recorded mapping of the process
+are_first_frames_mapped()
 {
 	record -b 8192 -O $OPT -e syscalls -- bash -c \
 		"/bin/ls / >/dev/null; python3 -c 'print(1)';
@@ -222,10 +226,10 @@ covered()
 	sys.exit(bad > 0 or n < 100)
 	END
 }
-check "each stack's first frame is in a mapping that was recorded" covered
+check "each stack's first frame is in a mapping that was recorded" are_first_frames_mapped
 
-# A flight recorder: a default buffer has overwritten its oldest events several times, with some of
-# the mappings. It still has all mappings that it needs.
+# A flight recorder: the buffer has overwritten its oldest events several times, with some of the
+# mappings. The buffer still has all mappings that its stacks need.
 echo 0 >$T/events/enable
 echo 1 >$T/options/$OPT
 echo >$T/trace
@@ -233,13 +237,14 @@ echo 1 >$T/events/raw_syscalls/sys_enter/enable
 taskset -c 0 $CALLPATH -o $TEST_TMP/path -n 20000 -x plain -z 256
 echo 0 >$T/events/raw_syscalls/sys_enter/enable
 text
-overrun()
+count_overrun()
 {
 	sed -n 's/^overrun: //p' $T/per_cpu/cpu0/stats
 }
-check "events were overwritten" at_least "$(overrun)" 20000
-check "every frame of the newer half is in a mapping that is still there" unmapped 0.5
-check "the mappings are there only some times" at_most "$(count "<user unwind map .*$CALLPATH>")" 4
+check "a full buffer: events were overwritten" at_least "$(count_overrun)" 20000
+check "a full buffer: every frame of the newer half is in a recorded mapping" unmapped 0.5
+check "a full buffer: the mapping is recorded a few times only" \
+	at_most "$(count "<user unwind map .*$CALLPATH>")" 4
 
 # A buffer that is read all the time has its mappings once
 mkdir $T/instances/m
@@ -252,11 +257,12 @@ echo 0 >$T/instances/m/events/raw_syscalls/sys_enter/enable
 sleep 1
 kill $reader
 wait $reader 2>/dev/null
-check "read all the time: more than the buffer holds" at_least "$(stacks)" 5000
+check "a buffer read all the time: more stacks than it holds" at_least "$(stacks)" 5000
 # A reader that has to wait for the CPU can be late by most of a buffer
-check "read all the time: the mapping is there once, or twice" \
+check "a buffer read all the time: the mapping comes once or twice" \
 	at_most "$(count "<user unwind map .*$CALLPATH>")" 2
-check "read all the time: it is there" at_least "$(count "<user unwind map .*$CALLPATH>")" 1
+check "a buffer read all the time: the mapping comes" \
+	at_least "$(count "<user unwind map .*$CALLPATH>")" 1
 echo 0 >$T/instances/m/options/$OPT
 rmdir $T/instances/m || check "the instance can be removed" false
 finish

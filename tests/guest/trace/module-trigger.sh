@@ -10,7 +10,7 @@ need_kernel
 MODULE=tests/guest/modules/module_event.ko
 EVENT=events/module_event/module_event
 
-cycles()
+add_module_triggers()
 {
 	local i
 	for ((i = 0; i < 70; i++)); do
@@ -24,9 +24,9 @@ cycles()
 		rmmod module_event || return
 	done
 }
-check "a trigger on a module's event, 70 times" cycles
+check "a trigger on a module's event, 70 times" add_module_triggers
 
-# Triggers of other kinds hold something else: the event that they turn on
+# The trigger enable_event holds another thing: the event that it turns on
 E=$T/events/syscalls/sys_enter_getpriority
 load_module $MODULE
 check "enable_event is set" write "enable_event:syscalls:sys_enter_getpriority" $T/$EVENT/trigger
@@ -34,17 +34,17 @@ check "enable_event: the event is on in soft mode" is "$(cat $E/enable)" "0*"
 rmmod module_event
 check "enable_event: the event is off without the module" is "$(cat $E/enable)" 0
 
-removed()
+remove_instances()
 {
 	local i
 	for ((i = 0; i < 70; i++)); do
 		[ ! -d $T/instances/m$i ] || rmdir $T/instances/m$i || return
 	done
 }
-check "all instances can be removed" removed
+check "all instances can be removed" remove_instances
 
-# An option, a trigger and a command: whatever an instance still has when it goes
-gone()
+# remove_used_instances: remove instances that still have the option and a trigger
+remove_used_instances()
 {
 	local i I=$T/instances/gone
 	for ((i = 0; i < 70; i++)); do
@@ -54,6 +54,6 @@ gone()
 		rmdir $I || return
 	done
 }
-check "an instance goes with all that it has, 70 times" gone
+check "an instance with option and trigger is removed, 70 times" remove_used_instances
 check "the option can be set after 70 instances" write 1 $T/options/$OPT
 finish

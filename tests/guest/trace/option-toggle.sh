@@ -22,16 +22,16 @@ while kill -0 $load 2>/dev/null; do
 	n=$((n + 1))
 done
 wait $load
-check "the load went through" is $? 0
+check "the load succeeds" is $? 0
 say "$(cat $TEST_TMP/load.log), $n times on and off"
-check "again and again" at_least $n 2
+check "the option is turned on and off" at_least $n 2
 
-# Off means off
+# With the option off, no event has a cookie
 echo >$T/trace
 $CALLPATH -o $TEST_TMP/path -n 50
 echo 0 >$T/events/enable
 text
-check "off: events" at_least "$(count 'sys_enter: NR')" 50
+check "off: events are recorded" at_least "$(count 'sys_enter: NR')" 50
 check "off: no cookie" is "$(cookies)" 0
 echo 1408 >$T/buffer_size_kb
 callpath_case "on again" $CALLPATH -t 2 -n 40 -c 4 -x plain,yield,signal

@@ -1,54 +1,55 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The option: its effect on the events of an instance, and that it has no other effect.
+# The option gives the events of an instance their stacks, and has no other effect.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel
 need_program $CALLPATH
 
-# getppid with any stack, by the shell and by callpath
-run()
+# run_callpath: make system calls with stacks of many shapes
+run_callpath()
 {
 	$CALLPATH -o $TEST_TMP/path -n 50 -x plain,yield
 }
 
-# traced [DIR]: the events of one run
-traced()
+# record_events [DIR]: record the events of one run
+record_events()
 {
 	local dir=${1:-$T}
 	echo >$dir/trace
 	echo 1 >$dir/events/raw_syscalls/sys_enter/enable
-	run
+	run_callpath
 	echo 0 >$dir/events/raw_syscalls/sys_enter/enable
 	text $dir
 	joined
 }
 
-check "off at first" is "$(cat $T/options/$OPT)" 0
-traced
+check "at boot the option is off" is "$(cat $T/options/$OPT)" 0
+record_events
 check "off: events are there" at_least "$(count ' NR ')" 50
 check "off: no cookie" is "$(cookies)" 0
 check "off: no stack" is "$(stacks)" 0
 
-check "the option can be turned on" write 1 $T/options/$OPT
+check "the option is turned on" write 1 $T/options/$OPT
 check "the option reads back as 1" is "$(cat $T/options/$OPT)" 1
 check "the option is in trace_options" grep -qx $OPT $T/trace_options
-traced
+record_events
 check "on: a cookie follows events" at_least "$(events_of sys_enter)" 50
-check "on: each has its stack" each_has_stack sys_enter
+check "on: each event has a stack" each_has_stack sys_enter
 check "on: frames are addresses in the program" grep -qE "^sys_enter $IN_PROGRAM " \
 	$TEST_TMP/joined
 check "on: stacks are many frames deep" \
 	at_least "$(awk '/^sys_enter/ && NF > 8' $TEST_TMP/joined | wc -l)" 10
-check "one entry, one stack" is "$(grep -o '<user unwind stack [0-9a-f]*' $TEST_TMP/text | sort |
+check "on: one stack for each entry into the kernel" \
+	is "$(grep -o '<user unwind stack [0-9a-f]*' $TEST_TMP/text | sort |
 	uniq -d | wc -l)" 0
-check "hardly any without a request" at_most "$(unasked)" 2
+check "on: hardly any stack without a request" at_most "$(unasked)" 2
 
 # Several events in one entry share a cookie and its stack
 echo >$T/trace
 echo 1 >$T/events/raw_syscalls/enable
-run
+run_callpath
 echo 0 >$T/events/raw_syscalls/enable
 text
 shared=$(grep -o '<user unwind cookie [0-9a-f]*' $TEST_TMP/text | sort | uniq -c |
@@ -57,42 +58,42 @@ check "entry and exit of a system call have one cookie" at_least "$shared" 50
 check "entry and exit of a system call share one stack" \
 	at_most "$(stacks)" "$(($(cookies) / 2 + 20))"
 
-# It takes the place of userstacktrace
+# The option takes the place of userstacktrace
 echo 1 >$T/options/userstacktrace
-traced
-check "with userstacktrace on too: cookies" at_least "$(events_of sys_enter)" 50
-check "with userstacktrace on too: no <user stack trace>" is "$(count '<user stack trace>')" 0
+record_events
+check "with userstacktrace on: events have cookies" at_least "$(events_of sys_enter)" 50
+check "with userstacktrace on: no <user stack trace>" is "$(count '<user stack trace>')" 0
 echo 0 >$T/options/$OPT
-traced
-check "userstacktrace alone works as before" at_least "$(count '<user stack trace>')" 50
-check "off again: no cookie" is "$(cookies)" 0
+record_events
+check "userstacktrace alone records <user stack trace>" at_least "$(count '<user stack trace>')" 50
+check "userstacktrace alone records no cookie" is "$(cookies)" 0
 echo 0 >$T/options/userstacktrace
 
 # The kernel stack comes first, then the cookie
 echo 1 >$T/options/$OPT
 echo 1 >$T/options/stacktrace
-traced
-check "after a kernel stack: each has its stack" each_has_stack sys_enter
-check "after a kernel stack: there are both" at_least "$(count '<stack trace>')" 50
-check "no cookie comes before the kernel stack of its event" is "$(cookie_first)" 0
+record_events
+check "with kernel stacks: each event has a user stack" each_has_stack sys_enter
+check "with kernel stacks: events have kernel stacks" at_least "$(count '<stack trace>')" 50
+check "with kernel stacks: no cookie comes before the kernel stack" is "$(cookie_first)" 0
 echo 0 >$T/options/stacktrace
 
-# It belongs to an instance
+# Each instance has an option of its own
 mkdir $T/instances/a
-check "another instance has its own option" is "$(cat $T/instances/a/options/$OPT)" 0
-traced $T/instances/a
+check "an instance has an option of its own, which is off" is "$(cat $T/instances/a/options/$OPT)" 0
+record_events $T/instances/a
 check "an instance with the option off has no cookie" is "$(cookies)" 0
 echo 0 >$T/options/$OPT
 echo 1 >$T/instances/a/options/$OPT
-traced $T/instances/a
-check "on in an instance: each event there has its stack" each_has_stack sys_enter
-check "on in an instance: there are enough events" at_least "$(events_of sys_enter)" 50
-traced
+record_events $T/instances/a
+check "on in an instance: each event of the instance has a stack" each_has_stack sys_enter
+check "on in an instance: the instance has events" at_least "$(events_of sys_enter)" 50
+record_events
 check "on in an instance: the top level has no cookie" is "$(cookies)" 0
-check "an instance with the option on can be removed" rmdir $T/instances/a
+check "an instance with the option on is removed" rmdir $T/instances/a
 
 # By name in trace_options, as trace-cmd writes it
-check "trace_options turns it on" write $OPT $T/trace_options
+check "trace_options turns the option on" write $OPT $T/trace_options
 check "turned on by trace_options, the option reads back as 1" is "$(cat $T/options/$OPT)" 1
 check "trace_options turns the option off" write no$OPT $T/trace_options
 check "turned off by trace_options, the option reads back as 0" is "$(cat $T/options/$OPT)" 0

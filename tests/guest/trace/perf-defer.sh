@@ -10,35 +10,35 @@ need_kernel
 need_program $CALLPATH $PROG/callpath-check
 command -v perf >/dev/null || skip "there is no perf in the guest"
 
-perf_works()
+record_deferred()
 {
 	perf record -q -o $TEST_TMP/perf.data -e sched:sched_switch --call-graph fp,defer \
 		-- $CALLPATH -o $TEST_TMP/path -n 10 -x yield,sleep
 }
-if ! perf_works >$TEST_TMP/perf.log 2>&1; then
+if ! record_deferred >$TEST_TMP/perf.log 2>&1; then
 	cat $TEST_TMP/perf.log
 	skip "perf cannot record deferred callchains here: $(tail -n 1 $TEST_TMP/perf.log)"
 fi
 
 # perf records the tasks that it starts: trace-cmd, which starts callpath
-both()
+record_both()
 {
 	RECORD_UNDER="perf record -q -o $TEST_TMP/perf.data -e sched:sched_switch
 		-e sched:sched_waking --call-graph fp,defer --" \
 		callpath_record $CALLPATH -t 3 -n 40 -c 2 -x plain,yield,sleep,signal,fork
 }
 
-check "both record" both
-check "ftrace: each stack is the one of its event" \
+check "perf and ftrace record at once" record_both
+check "ftrace: each event has the right stack" \
 	$PROG/callpath-check -r $TEST_TMP/path $programs $TEST_TMP/trace.dat
 plugin_case "ftrace" -n 100
-script()
+print_script()
 {
 	perf script -i $TEST_TMP/perf.data --comm callpath -F comm,tid,event,ip \
 		--merge-callchains >$TEST_TMP/script
 }
-check "perf: its file can be read" script
-check "perf: its samples have user frames" at_least \
+check "perf: the file is readable" print_script
+check "perf: samples have user frames" at_least \
 	"$(grep -cE "^\s+$IN_PROGRAM\b" $TEST_TMP/script)" 100
 perf script -D -i $TEST_TMP/perf.data 2>/dev/null |
 	sed -nE 's/.*PERF_RECORD_CALLCHAIN_DEFERRED\(IP, 0x([0-9a-f]+)\).*/\1/p' >$TEST_TMP/misc
@@ -46,8 +46,8 @@ check "perf: callchains were deferred" at_least "$(wc -l <$TEST_TMP/misc)" 20
 # callpath keeps frame pointers, which do not lead through the frames of signals
 say "misc of these records: $(sort $TEST_TMP/misc | uniq -c | xargs)"
 if [ $ARCH = amd64 ]; then
-	check "perf: most are complete by frame pointers" \
+	check "perf: most callchains are complete by frame pointers" \
 		at_least "$(grep -cx 1002 $TEST_TMP/misc)" 20
-	check "perf: some are incomplete" at_least "$(grep -cx 3002 $TEST_TMP/misc)" 1
+	check "perf: some callchains are incomplete" at_least "$(grep -cx 3002 $TEST_TMP/misc)" 1
 fi
 finish

@@ -8,8 +8,8 @@
 need_kernel
 need_program $PROG/uring-work
 
-# Write the names of the tasks that have a cookie or a stack in the last text() into owners.
-owners()
+# list_owners: write the names of the tasks with a cookie or a stack in the last text() into owners
+list_owners()
 {
 	awk '/<user unwind (cookie|stack)/ { sub(/-[0-9]+ +\[.*/, ""); gsub(/ /, ""); print }' \
 		$TEST_TMP/text | sort -u >$TEST_TMP/owners
@@ -27,25 +27,25 @@ echo 0 >$T/events/enable
 text
 [ $rc != 4 ] || skip "this kernel has no io_uring"
 check "io_uring works" is $rc 0
-check "workers were there" at_least "$(count '^ *iou-wrk-[0-9]+.*sched_')" 20
-check "kernel threads were there" at_least \
+check "io_uring workers have events" at_least "$(count '^ *iou-wrk-[0-9]+.*sched_')" 20
+check "kernel threads have events" at_least \
 	"$(count '^ *(kworker|ksoftirqd|rcu_|migration|kthreadd).*sched_')" 5
-check "idle tasks were there" at_least "$(count '^ *<idle>-0.*sched_')" 5
-owners
-check "the program itself has cookies" grep -qx uring-work $TEST_TMP/owners
-check_not "no worker has one" grep -E '^iou-(wrk|sqp)' $TEST_TMP/owners
-check_not "no kernel thread has one" grep -E '^(kworker|ksoftirqd|rcu_|migration|kthreadd)' \
+check "idle tasks have events" at_least "$(count '^ *<idle>-0.*sched_')" 5
+list_owners
+check "the program has cookies" grep -qx uring-work $TEST_TMP/owners
+check_not "no io_uring worker has a cookie" grep -E '^iou-(wrk|sqp)' $TEST_TMP/owners
+check_not "no kernel thread has a cookie" grep -E '^(kworker|ksoftirqd|rcu_|migration|kthreadd)' \
 	$TEST_TMP/owners
-check_not "no idle task has one" grep -E '^<idle>|^swapper' $TEST_TMP/owners
+check_not "no idle task has a cookie" grep -E '^<idle>|^swapper' $TEST_TMP/owners
 
-# The same with a function that these tasks call
+# A function that io_uring workers call
 grep -q '^io_read$' $T/available_filter_functions && {
 	echo >$T/trace
-	check "function command in a worker" write "io_read:$OPT" $T/set_ftrace_filter
+	check "a function of workers: the command is set" write "io_read:$OPT" $T/set_ftrace_filter
 	$PROG/uring-work $TEST_TMP/file 20 >/dev/null
 	write "!io_read:$OPT" $T/set_ftrace_filter
 	text
-	owners
-	check_not "no worker has a cookie of it" grep -E '^iou-' $TEST_TMP/owners
+	list_owners
+	check_not "a function of workers: no worker has a cookie" grep -E '^iou-' $TEST_TMP/owners
 }
 finish
