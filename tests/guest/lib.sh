@@ -12,9 +12,9 @@ CALLPATH32=$BUILD/samples/callpath/callpath32
 PROG=$BUILD/tests/guest
 OPT=userstacktrace_deferred
 NCPU=$(nproc)
-# This machine: Debian's name, the kernel's functions for system calls and numbers of some, the
-# dynamic loader, where the linker puts a program that is not position independent, and what
-# addresses in a small one look like
+# Facts of the architecture: Debian's name, the prefix of system call functions, the number
+# of sched_yield(), the dynamic loader, where the linker puts a program that is not position
+# independent, and a pattern for addresses in such a small program
 MACHINE=$(uname -m)
 LINKED_AT=0x400000 IN_PROGRAM='40[0-9a-f]{4}'
 case $MACHINE in
@@ -45,27 +45,27 @@ say()
 	echo "     $*"
 }
 
-# The runner knows a skipped test by its exit code.
+# skip WHY: end the test with the exit code that says skipped
 skip()
 {
 	echo "SKIP: $*"
 	exit 4
 }
 
-# only_amd64 WHY: this test is of that architecture
+# only_amd64 WHY: skip the test on other architectures
 only_amd64()
 {
 	[ $ARCH = amd64 ] || skip "on amd64 only: $*"
 }
 
-# End a test that cannot start.
+# die WHY: end a test that cannot start
 die()
 {
 	echo "FAIL: $*"
 	exit 1
 }
 
-# The opposite of check: the command has to fail
+# check_not WHAT COMMAND...: the command must fail
 check_not()
 {
 	local what=$1 out
@@ -100,7 +100,7 @@ need_program()
 	done
 }
 
-# load_module NAME [PARAMETER=VALUE...]: one of the tree's own
+# load_module NAME [PARAMETER=VALUE...]: load a module of this tree
 load_module()
 {
 	local ko=$BUILD/$1
@@ -109,7 +109,8 @@ load_module()
 	insmod "$ko" "$@"
 }
 
-# wait_for COMMAND...: until it succeeds, two minutes at most; then prints what it says
+# wait_for COMMAND...: wait until COMMAND succeeds, at most two minutes. If it does not, print its
+# output
 wait_for()
 {
 	local end=$((SECONDS + 120)) out
@@ -119,8 +120,8 @@ wait_for()
 	done
 }
 
-# asleep PID NAME: this process executes the program NAME, and sleeps
-asleep()
+# is_asleep PID NAME: the process executes the program NAME, and sleeps
+is_asleep()
 {
 	grep -qx "$2" /proc/$1/comm && grep -q '^State:.S' /proc/$1/status
 }
@@ -131,7 +132,7 @@ executes()
 	grep -q " r-xp .*/$2\b" /proc/$1/maps
 }
 
-# at_least N MIN
+# at_least N MIN, at_most N MAX
 at_least()
 {
 	[ "$1" -ge "$2" ] || { echo "$1 is less than $2"; return 1; }
@@ -154,21 +155,21 @@ none_wrong()
 	[ "$1" = 0 ] || { echo "WRONG: ${1:-unknown} stacks or cookies"; return 1; }
 }
 
-# each_has_stack EVENT: all these events of the last joined() have a stack
+# each_has_stack EVENT: each EVENT of the last join_events() has a stack
 each_has_stack()
 {
-	none_lost $(($(events_of "$1") - $(with_stack "$1")))
+	none_lost $(($(count_events "$1") - $(count_with_stack "$1")))
 }
 
-# The error of a failed write to tracefs: write TEXT FILE
+# write TEXT FILE: write to tracefs, and print the error if that fails
 write()
 {
 	{ echo "$1" >"$2"; } 2>&1
 }
 
-# Text of the buffer, of an instance too: text [DIR]. Nothing is recorded meanwhile, or reading
-# could go on for ever.
-text()
+# save_text [DIR]: save the text of the buffer, or of the instance DIR, in $TEST_TMP/text. Recording
+# is off meanwhile: otherwise the read could go on for ever.
+save_text()
 {
 	local dir=${1:-$T}
 	echo 0 >$dir/tracing_on
@@ -176,30 +177,30 @@ text()
 	echo 1 >$dir/tracing_on
 }
 
-# The same while recording goes on, for events that cat itself does not cause
-text_running()
+# save_running_text [DIR]: the same while recording goes on, for events that cat does not cause
+save_running_text()
 {
 	cat "${1:-$T}/trace" >$TEST_TMP/text
 }
 
-# count PATTERN: lines of the last text()
+# count PATTERN: the number of matching lines of the last save_text()
 count()
 {
 	grep -cE -- "$1" $TEST_TMP/text
 }
 
-cookies()
+count_cookies()
 {
 	count '<user unwind cookie [0-9a-f]+>'
 }
 
-stacks()
+count_stacks()
 {
 	count '<user unwind stack [0-9a-f]+'
 }
 
-# unasked: stacks of the last text() that no cookie asked for
-unasked()
+# count_unasked: stacks of the last save_text() that no cookie asked for
+count_unasked()
 {
 	awk '
 	     match($0, /<user unwind cookie [0-9a-f]+/) {
@@ -211,8 +212,8 @@ unasked()
 	     END { for (c in have) if (!(c in asked)) n++; print n + 0 }' $TEST_TMP/text
 }
 
-# unanswered: cookies without a stack
-unanswered()
+# count_unanswered: cookies without a stack
+count_unanswered()
 {
 	awk 'match($0, /<user unwind cookie [0-9a-f]+/) {
 		asked[substr($0, RSTART + 20, RLENGTH - 20)]
@@ -223,10 +224,10 @@ unanswered()
 	     END { for (c in asked) if (!(c in have)) n++; print n + 0 }' $TEST_TMP/text
 }
 
-# joined [PID]: for each event of the last text() that a cookie follows at once, on its CPU and by
-# its task: "EVENT FRAME FRAME..." with the stack of that cookie in plain hexadecimal digits, or
-# "EVENT -" without one.
-joined()
+# join_events [PID]: write a line to $TEST_TMP/joined for each event of the last save_text() that is
+# followed at once by a cookie of the same CPU and task. The line is "EVENT FRAME FRAME..." with the
+# stack of that cookie in plain hexadecimal digits, or "EVENT -" if the cookie has no stack.
+join_events()
 {
 	awk -v only="$1" '
 	function task(s) { sub(/ +\[[0-9]+\].*/, "", s); sub(/.*-/, "", s); return s }
@@ -275,9 +276,9 @@ joined()
 	}' $TEST_TMP/text >$TEST_TMP/joined
 }
 
-# unmapped [SHARE]: each frame of the last text() is in a mapping that was recorded of its process.
-# Only the last SHARE of the stacks counts.
-unmapped()
+# are_frames_mapped [SHARE]: each frame of the last save_text() is in a recorded mapping of its
+# process. Only the last SHARE of the stacks counts.
+are_frames_mapped()
 {
 	python3 - $TEST_TMP/text ${1:-1} <<-'EOF'
 	import re, sys
@@ -302,15 +303,17 @@ unmapped()
 	EOF
 }
 
-# events_of EVENT: how many of them the last joined() has; with_stack EVENT: and with a stack
-events_of()
+# count_events EVENT, count_with_stack EVENT: the number of these events in the last join_events(),
+# and the number of those with a stack
+count_events()
 {
 	grep -cE "^($1) " $TEST_TMP/joined
 }
 
-# Kernel stacks in $TEST_TMP/text right after a cookie of the same task. They should come before it.
-# Lines of other CPUs may be in between, and those without a task are frames.
-cookie_first()
+# count_cookies_first: the number of kernel stacks in $TEST_TMP/text right after a cookie of the
+# same task. A kernel stack belongs before the cookie. Lines of other CPUs may be in between, and
+# lines without a task are frames.
+count_cookies_first()
 {
 	awk '{ task = /\[[0-9]+\]/ ? substr($0, 1, index($0, "]")) : "" }
 	     task == "" { next }
@@ -320,13 +323,13 @@ cookie_first()
 	     END { print bad + 0 }' $TEST_TMP/text
 }
 
-with_stack()
+count_with_stack()
 {
 	grep -cE "^($1) [0-9a-f]+( |\$)" $TEST_TMP/joined
 }
 
-# record TRACE-CMD-OPTIONS... -- COMMAND...: into $TEST_TMP/trace.dat, with trace-cmd started by the
-# command RECORD_UNDER if that is set
+# record TRACE-CMD-OPTIONS... -- COMMAND...: record COMMAND into $TEST_TMP/trace.dat by trace-cmd.
+# RECORD_UNDER: a command that starts trace-cmd
 record()
 {
 	local opts=()
@@ -349,8 +352,9 @@ CALLPATH_EVENTS="-e raw_syscalls -e sched:sched_switch -e sched:sched_waking
 programs="-t -p $CALLPATH"
 [ $ARCH != amd64 ] || programs="-p $CALLPATH -p $CALLPATH32"
 
-# callpath_record PROGRAM ARGUMENT...: trace it into trace.dat; ./record has the true call paths
-callpath_record()
+# record_callpath PROGRAM ARGUMENT...: record it into trace.dat; $TEST_TMP/path has the true call
+# paths
+record_callpath()
 {
 	local program=$1
 	shift
@@ -359,16 +363,16 @@ callpath_record()
 		"$program" -o $TEST_TMP/path "$@"
 }
 
-# checked: what the checker says of the last record, in $TEST_TMP/verdict as well
-checked()
+# run_checker [OPTION...]: check the last recording; $TEST_TMP/verdict has the output
+run_checker()
 {
 	$PROG/callpath-check ${CHECK_OPTIONS:-} "$@" -r $TEST_TMP/path $programs \
 		$TEST_TMP/trace.dat >$TEST_TMP/verdict || { cat $TEST_TMP/verdict; return 1; }
 }
 
-# callpath_case WHAT PROGRAM ARGUMENT...: nothing is lost, so all must be right, by the checker's
-# own join and in the text that the plugin makes
-callpath_case()
+# check_callpath WHAT PROGRAM ARGUMENT...: record the program without losses. All stacks must be
+# right, by the checker's own join and in the text of the plugin.
+check_callpath()
 {
 	local what=$1
 	shift
@@ -376,14 +380,14 @@ callpath_case()
 	*" $CALLPATH32 "*)
 		[ $ARCH = amd64 ] || { say "$what: not on $ARCH"; return; } ;;
 	esac
-	check "$what: recorded" callpath_record "$@"
-	check "$what: each stack is the one of its event" checked
+	check "$what: recorded" record_callpath "$@"
+	check "$what: each event has the right stack" run_checker
 	[ ! -s $TEST_TMP/verdict ] || sed 's/^/     /' $TEST_TMP/verdict
-	plugin_case "$what" -n ${PLUGIN_MIN:-10}
+	check_plugin "$what" -n ${PLUGIN_MIN:-10}
 }
 
-# plugin_case WHAT OPTION...: the same in the text of trace-cmd report
-plugin_case()
+# check_plugin WHAT OPTION...: the stacks in the text of trace-cmd report are right
+check_plugin()
 {
 	local what=$1
 	shift
@@ -392,7 +396,7 @@ plugin_case()
 		return
 	fi
 	check "$what: reported" report
-	check "$what: trace-cmd report shows it so" \
+	check "$what: trace-cmd report shows the right stacks" \
 		$PROG/callpath-check -R ${CHECK_OPTIONS:-} "$@" -r $TEST_TMP/path $programs \
 		$TEST_TMP/report
 }
@@ -403,7 +407,7 @@ report()
 		{ cat $TEST_TMP/report.err; return 1; }
 }
 
-# keep FILE...: files that a failed test leaves on the host
+# keep FILE...: keep files on the host if the test has failed
 keep()
 {
 	[ $failed = 0 ] || cp "$@" "$TEST_OUT/" 2>/dev/null

@@ -14,11 +14,11 @@ for CALLPATH in $bare $([ $ARCH != arm64 ] || echo ${bare%-bare}-pac); do
 	kind=${CALLPATH##*-}
 	need_program $CALLPATH $PROG/callpath-check
 	programs="-t -p $CALLPATH"
-	check "$kind: its table is registered" register $CALLPATH
-	callpath_case "$kind: threads and signals" $CALLPATH -t 2 -n 40 -c 2 -d 10,100 \
+	check "$kind: a table is registered" register $CALLPATH
+	check_callpath "$kind: threads and signals" $CALLPATH -t 2 -n 40 -c 2 -d 10,100 \
 		-x plain,sleep,yield,futex,pipe,signal,suspend
-	callpath_case "$kind: processes" $CALLPATH -t 1 -n 20 -c 2 -s 2 -x all -e $CALLPATH
-	callpath_case "$kind: deep" $CALLPATH -n 1 -d 254,400,508,600
-	check "$kind: the registration ends" unregister
+	check_callpath "$kind: processes" $CALLPATH -t 1 -n 20 -c 2 -s 2 -x all -e $CALLPATH
+	check_callpath "$kind: deep" $CALLPATH -n 1 -d 254,400,508,600
+	check "$kind: unregistered" unregister
 done
 finish

@@ -33,10 +33,10 @@ echo 1 >$T/events/raw_syscalls/sys_enter/enable
 check "the 32-bit program runs" $TEST_TMP/arm
 echo 0 >$T/events/raw_syscalls/sys_enter/enable
 echo 0 >$T/events/raw_syscalls/sys_enter/filter
-text
-joined
-check "each call has a cookie" is "$(events_of sys_enter)" 20
-check "each has its stack: where the call returns to" is \
+save_text
+join_events
+check "each call has a cookie" is "$(count_events sys_enter)" 20
+check "each stack is the address where the call returns to" is \
 	"$(grep -c '^sys_enter 10060$' $TEST_TMP/joined)" 20
 check "each stack is marked compat and incomplete" \
 	is "$(count '<user unwind stack [0-9a-f]+ compat incomplete>')" 20

@@ -19,17 +19,17 @@ git --version
 python3 -c 'import json, time; [time.sleep(0.001) for i in range(20)]'
 END
 events="-e raw_syscalls:sys_enter -e sched:sched_waking -e sched:sched_switch"
-check "the first time" ustack_record $events bash script.sh
-check "recorded" ustack_record $events bash script.sh
-copied()
+check "a first recording makes the tables" ustack_record $events bash script.sh
+check "stock programs are recorded" ustack_record $events bash script.sh
+copy_files()
 {
 	mkdir root && $USTACK report t.dat >first || return
 	grep -oE '\(/[^ +)]+' first | tr -d '(' | sort -u | xargs cp --parents -L -t root &&
 		at_least "$(find root -type f | wc -l)" 6
 }
-check "the files it speaks of" copied
+check "the files of the recording are copied" copy_files
 mkdir out
-check "what is made of it" "$(dirname "$0")/outputs" $USTACK $PWD/out
-check "stacks" at_least "$(grep -c '\[user\]' out/report)" 1000
-check "kept" cp -r t.dat* root out "$TEST_OUT"
+check "the tools make their output" "$(dirname "$0")/outputs" $USTACK $PWD/out
+check "the report has user stacks" at_least "$(grep -c '\[user\]' out/report)" 1000
+check "recording, files and output are kept" cp -r t.dat* root out "$TEST_OUT"
 finish

@@ -8,7 +8,7 @@
 need_kernel
 need_program $CALLPATH $CALLPATH32 $PROG/callpath-check
 
-callpath_case "threads and signals" $CALLPATH -t 3 -n 60 -d 10,100 \
+check_callpath "threads and signals" $CALLPATH -t 3 -n 60 -d 10,100 \
 	-x plain,sleep,yield,futex,pipe,signal,suspend
-callpath_case "processes" $CALLPATH -t 2 -n 30 -s 2 -x all -e $CALLPATH
+check_callpath "processes" $CALLPATH -t 2 -n 30 -s 2 -x all -e $CALLPATH
 finish

@@ -9,8 +9,8 @@
 need_kernel
 need_program $CALLPATH $CALLPATH32 $PROG/callpath-check
 
-callpath_case "threads and signals" $CALLPATH -t 3 -n 60 -c 4 -d 10,100 \
+check_callpath "threads and signals" $CALLPATH -t 3 -n 60 -c 4 -d 10,100 \
 	-x plain,sleep,yield,futex,pipe,signal,suspend
-callpath_case "processes" $CALLPATH -t 2 -n 30 -c 4 -s 2 -x all -e $CALLPATH
-CALLPATH_OPTIONS="-b 8192 -T" callpath_case "with kernel stacks" $CALLPATH -t 2 -n 20 -c 4 -x all
+check_callpath "processes" $CALLPATH -t 2 -n 30 -c 4 -s 2 -x all -e $CALLPATH
+CALLPATH_OPTIONS="-b 8192 -T" check_callpath "with kernel stacks" $CALLPATH -t 2 -n 20 -c 4 -x all
 finish

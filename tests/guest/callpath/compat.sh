@@ -8,14 +8,14 @@ only_amd64 "there are 32-bit programs"
 need_kernel
 need_program $CALLPATH $CALLPATH32 $PROG/callpath-check
 
-callpath_case "32 bits" $CALLPATH32 -t 3 -n 50 -c 2 -d 10,100 \
+check_callpath "32 bits" $CALLPATH32 -t 3 -n 50 -c 2 -d 10,100 \
 	-x plain,sleep,yield,futex,pipe,signal,suspend,fork
-callpath_case "both at a time" $CALLPATH -n 12 -c 2 -x plain,exec,vfork -e $CALLPATH32
+check_callpath "both at a time" $CALLPATH -n 12 -c 2 -x plain,exec,vfork -e $CALLPATH32
 
 echo 1 >$T/options/$OPT
 echo 1 >$T/events/raw_syscalls/sys_enter/enable
 $CALLPATH32 -o $TEST_TMP/path -n 10
 echo 0 >$T/events/raw_syscalls/sys_enter/enable
-text
+save_text
 check "the text names the flag" at_least "$(count '<user unwind stack [0-9a-f]+ .*compat')" 10
 finish

@@ -7,6 +7,6 @@
 need_kernel
 need_program $CALLPATH $CALLPATH32 $PROG/callpath-check
 
-callpath_case "64 bits" $CALLPATH -n 15 -c 2 -x kill,plain -e $CALLPATH
-callpath_case "32 bits" $CALLPATH32 -n 15 -c 2 -x kill,plain -e $CALLPATH32
+check_callpath "64 bits" $CALLPATH -n 15 -c 2 -x kill,plain -e $CALLPATH
+check_callpath "32 bits" $CALLPATH32 -n 15 -c 2 -x kill,plain -e $CALLPATH32
 finish

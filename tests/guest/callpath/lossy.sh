@@ -10,23 +10,23 @@ need_kernel
 need_program $CALLPATH $PROG/callpath-check
 
 # Events are lost by overwriting. How many trace-cmd reads in time is a matter of luck.
-lossy()
+check_lossy()
 {
 	local what=$1
 	shift
 	# A slow kernel may make fewer events than are read
 	for try in 1 2 3; do
-		CALLPATH_OPTIONS="$1" check "$what: recorded" callpath_record $CALLPATH -t 5 \
+		CALLPATH_OPTIONS="$1" check "$what: recorded" record_callpath $CALLPATH -t 5 \
 			-n 120 -c 4 -x plain,yield,pipe,signal -z 256
 		$PROG/callpath-check -l -v 0 -r $TEST_TMP/path $programs $TEST_TMP/trace.dat \
 			>$TEST_TMP/verdict
 		! grep -q 'events were dropped' $TEST_TMP/verdict || break
 	done
 	sed 's/^/     /' $TEST_TMP/verdict
-	check "$what: none wrong" $PROG/callpath-check -l -n 20 -r $TEST_TMP/path $programs \
+	check "$what: no stack is wrong" $PROG/callpath-check -l -n 20 -r $TEST_TMP/path $programs \
 		$TEST_TMP/trace.dat
 	check "$what: events were dropped" grep -q 'events were dropped' $TEST_TMP/verdict
-	plugin_case "$what" -l -n 20
+	check_plugin "$what" -l -n 20
 	# The next run overwrites them
 	mkdir -p "$TEST_TMP/${what// /-}"
 	mv $TEST_TMP/trace.dat $TEST_TMP/path $TEST_TMP/report "$TEST_TMP/${what// /-}"
@@ -34,11 +34,11 @@ lossy()
 }
 
 # The recorders of trace-cmd read ten times a second; the buffer overflows many times meanwhile
-lossy "overwriting" "-b 8 -s 100000"
-lossy "with kernel stacks" "-b 8 -s 100000 -T"
+check_lossy "overwriting" "-b 8 -s 100000"
+check_lossy "with kernel stacks" "-b 8 -s 100000 -T"
 
 # A flight recorder: only what is in the buffers at the end
-flight()
+record_flight()
 {
 	local e opts=()
 	for e in $CALLPATH_EVENTS; do
@@ -53,10 +53,10 @@ flight()
 	return $rc
 }
 rm -f $TEST_TMP/trace.dat $TEST_TMP/path
-check "flight recorder: recorded" flight
+check "flight recorder: recorded" record_flight
 $PROG/callpath-check -l -r $TEST_TMP/path $programs $TEST_TMP/trace.dat | sed 's/^/     /'
-check "flight recorder: none wrong" $PROG/callpath-check -l -n 20 -r $TEST_TMP/path $programs \
-	$TEST_TMP/trace.dat
-plugin_case "flight recorder" -l -n 20
+check "flight recorder: no stack is wrong" \
+	$PROG/callpath-check -l -n 20 -r $TEST_TMP/path $programs $TEST_TMP/trace.dat
+check_plugin "flight recorder" -l -n 20
 keep $TEST_TMP/trace.dat $TEST_TMP/path
 finish

@@ -8,9 +8,9 @@
 need_kernel
 need_program $CALLPATH $PROG/callpath-check
 
-callpath_case "one task" $CALLPATH -n 300 -c 4
+check_callpath "one task" $CALLPATH -n 300 -c 4
 # In most calls, sys_enter is on one CPU, and the other events are on the next one
 check "request and stack are on different CPUs" at_least "$(sed -n \
 	's/.*limit, \([0-9]*\) on another CPU.*/\1/p' $TEST_TMP/verdict)" 100
-callpath_case "four threads" $CALLPATH -t 4 -n 80 -c 4 -x plain,yield
+check_callpath "four threads" $CALLPATH -t 4 -n 80 -c 4 -x plain,yield
 finish

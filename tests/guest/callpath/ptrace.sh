@@ -9,17 +9,17 @@ only_amd64 "callpath-ptrace knows its registers"
 need_kernel
 need_program $CALLPATH $CALLPATH32 $PROG/callpath-check $PROG/callpath-ptrace
 
-traced()
+record_stopped()
 {
 	record -b 8192 -O $OPT $CALLPATH_EVENTS -- $PROG/callpath-ptrace $TEST_TMP/path "$@"
 }
 
 for program in $CALLPATH $CALLPATH32; do
 	rm -f $TEST_TMP/path
-	check "$(basename $program): stopped at each call" traced $program -t 1 -n 12 \
+	check "$(basename $program): stopped at each call" record_stopped $program -t 1 -n 12 \
 		-x plain,signal,fork,vfork,exec
-	check "$(basename $program): each stack is the one of its event" \
+	check "$(basename $program): each event has the right stack" \
 		$PROG/callpath-check -n 100 -r $TEST_TMP/path $programs $TEST_TMP/trace.dat
-	plugin_case "$(basename $program)" -n 100
+	check_plugin "$(basename $program)" -n 100
 done
 finish

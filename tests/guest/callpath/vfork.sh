@@ -7,6 +7,6 @@
 need_kernel
 need_program $CALLPATH $CALLPATH32 $PROG/callpath-check
 
-callpath_case "64 bits" $CALLPATH -t 2 -n 30 -c 2 -x vfork,plain -e $CALLPATH
-callpath_case "32 bits" $CALLPATH32 -t 2 -n 30 -c 2 -x vfork,plain -e $CALLPATH32
+check_callpath "64 bits" $CALLPATH -t 2 -n 30 -c 2 -x vfork,plain -e $CALLPATH
+check_callpath "32 bits" $CALLPATH32 -t 2 -n 30 -c 2 -x vfork,plain -e $CALLPATH32
 finish

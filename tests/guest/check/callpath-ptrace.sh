@@ -9,7 +9,7 @@ checks_verbose=1
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
-one()
+run_one()
 {
 	name=$1
 	shift
@@ -25,8 +25,8 @@ one()
 
 c64=$build/samples/callpath/callpath
 c32=$build/samples/callpath/callpath32
-one "64 bits" $c64 -t 3 -n 100 -c 2 -x all -d 10,100,400,600
-one "32 bits" $c32 -t 3 -n 100 -c 2 -x all -d 10,100,400,600
-one "64 bits, executing 32" $c64 -n 60 -x exec,execthread,vfork -e $c32
-one "32 bits, executing 64" $c32 -n 60 -x exec,execthread,vfork -e $c64
+run_one "64 bits" $c64 -t 3 -n 100 -c 2 -x all -d 10,100,400,600
+run_one "32 bits" $c32 -t 3 -n 100 -c 2 -x all -d 10,100,400,600
+run_one "64 bits, executing 32" $c64 -n 60 -x exec,execthread,vfork -e $c32
+run_one "32 bits, executing 64" $c32 -n 60 -x exec,execthread,vfork -e $c64
 finish

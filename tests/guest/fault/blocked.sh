@@ -28,7 +28,7 @@ are_all_in_read()
 # have_right_stacks: the last system call of each task has its stack
 have_right_stacks()
 {
-	paths 'sys_enter: NR 0 ' --last --flags frame-pointer
+	have_path 'sys_enter: NR 0 ' --last --flags frame-pointer
 }
 
 mkfifo $TEST_TMP/fifo
@@ -44,18 +44,19 @@ for ((i = 0; i < NR; i++)); do
 	pids+=($!)
 done
 check "$NR tasks wait in read()" are_all_in_read
-text_running
+save_running_text
 check_not "blocked tasks have no stack before one is asked for" have_right_stacks
-before=$(stacks)
+before=$(count_stacks)
 
 check "stacks of blocked tasks are asked for" write 1 $T/userstacktrace_blocked
-text_running
-check "asked for: each blocked task has a stack" at_least $(stacks) $((before + NR))
+save_running_text
+check "asked for: each blocked task has a stack" at_least $(count_stacks) $((before + NR))
 check "asked for: each stack is right" have_right_stacks
 check_not "a value other than 1 is refused" write 2 $T/userstacktrace_blocked
 
-text
-check "recording stops: each blocked task has a stack again" at_least $(stacks) $((before + 2 * NR))
+save_text
+check "recording stops: each blocked task has a stack again" \
+	at_least $(count_stacks) $((before + 2 * NR))
 check "recording stops: each stack is right" have_right_stacks
 
 head -c $NR /dev/zero >&9
@@ -64,8 +65,8 @@ for pid in "${pids[@]}"; do
 	wait $pid && ended=$((ended + 1))
 done
 check "all tasks have read their byte" is $ended $NR
-text
-check "read() returns: each task has a stack again" at_least $(stacks) $((before + 3 * NR))
+save_text
+check "read() returns: each task has a stack again" at_least $(count_stacks) $((before + 3 * NR))
 check "read() returns: each stack is right" have_right_stacks
 
 # A page that a thread of the task would have to serve is not waited for
@@ -80,6 +81,6 @@ check "a task pauses" in_state $pid S
 check "recording stops at once" timeout 20 bash -c "echo 0 >$T/tracing_on"
 cat $T/trace >$TEST_TMP/text
 check "the stack of the task that pauses is incomplete" \
-	paths 'sys_enter: NR 34 ' --last --flags incomplete
+	have_path 'sys_enter: NR 34 ' --last --flags incomplete
 kill -9 $pid
 finish

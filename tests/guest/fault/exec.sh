@@ -15,7 +15,7 @@ check_exec_event()
 	case $1 in
 	execthread*) check "$1: sched_process_exec has no cookie" is "$(count_after_exec)" 0 ;;
 	*) check "$1: sched_process_exec has the stack of the caller" \
-		paths 'sched_process_exec: ' --last ;;
+		have_path 'sched_process_exec: ' --last ;;
 	esac
 }
 
@@ -29,9 +29,9 @@ count_after_exec()
 
 for how in exec execthread; do
 	say "$how"
-	traced "raw_syscalls/sys_enter sched/sched_process_exec" $PATHS $how /bin/true
+	record_events "raw_syscalls/sys_enter sched/sched_process_exec" $PATHS $how /bin/true
 	check "$how: one path was printed" is "$(grep -c '^path' $TEST_TMP/paths)" 1
-	check "$how: sys_enter has the stack of the caller" paths 'sys_enter: NR 59 ' --last
+	check "$how: sys_enter has the stack of the caller" have_path 'sys_enter: NR 59 ' --last
 	check_exec_event "$how"
 done
 
@@ -39,37 +39,37 @@ done
 printf '#!/bin/true\n' >$TEST_TMP/script
 chmod +x $TEST_TMP/script
 for how in exec execthread; do
-	traced "raw_syscalls/sys_enter sched/sched_process_exec" $PATHS $how $TEST_TMP/script
+	record_events "raw_syscalls/sys_enter sched/sched_process_exec" $PATHS $how $TEST_TMP/script
 	check "$how, a script: sys_enter has the stack of the caller" \
-		paths 'sys_enter: NR 59 ' --last
+		have_path 'sys_enter: NR 59 ' --last
 	check_exec_event "$how, a script"
 done
 
 # Nobody requested the old stack before it was gone, so there is no stack
 for how in exec execthread; do
-	traced sched/sched_process_exec $PATHS $how /bin/true
+	record_events sched/sched_process_exec $PATHS $how /bin/true
 	check "$how, requested after the old stack: no cookie, no stack" \
-		is "$(cookies) $(stacks)" "0 0"
+		is "$(count_cookies) $(count_stacks)" "0 0"
 done
 
 # In execve(), the thread that serves a page is woken to end. Nobody serves the page after that.
-traced sched/sched_waking timeout 20 $PATHS execserved /bin/true
+record_events sched/sched_waking timeout 20 $PATHS execserved /bin/true
 check "execve() does not wait for a page whose server thread has ended" \
-	paths 'sched_waking: comm=server ' --last --flags incomplete
+	have_path 'sched_waking: comm=server ' --last --flags incomplete
 
 # An instance with a PID filter, or one that is off, records nothing of the execve() of other tasks
 I=$T/instances/exec
 mkdir $I
 sleep 1000 &
 echo $! >$I/set_event_pid
-check "another task sleeps" wait_for asleep $! sleep
+check "another task sleeps" wait_for is_asleep $! sleep
 echo 1 >$I/options/$OPT
 echo 1 >$I/events/sched/enable
 for how in exec execthread; do
 	$PATHS $how /bin/true >/dev/null
 done
-text_running $I
-check "execve() of tasks that are not traced: no stack" is "$(cookies) $(stacks)" "0 0"
+save_running_text $I
+check "execve() of tasks that are not traced: no stack" is "$(count_cookies) $(count_stacks)" "0 0"
 check "execve() of tasks that are not traced: no mappings" is "$(count '<user unwind map')" 0
 kill %%
 echo >$I/set_event_pid
@@ -82,7 +82,7 @@ check "execve() with tracing off: no stack is walked" is \
 rmdir $I || check "the instance can be removed" false
 
 # An execve() that fails returns to its caller, in both instances
-traced "raw_syscalls" $PATHS exec /nonexistent
-check "execve() fails: sys_enter has the stack of the caller" paths 'sys_enter: NR 59 ' --last
-check "execve() fails: sys_exit has the stack of the caller" paths 'sys_exit: NR 59 = -2' --last
+record_events "raw_syscalls" $PATHS exec /nonexistent
+check "execve() fails: sys_enter has the stack of the caller" have_path 'sys_enter: NR 59 ' --last
+check "execve() fails: sys_exit has the stack of the caller" have_path 'sys_exit: NR 59 = -2' --last
 finish

@@ -11,23 +11,23 @@ LIMIT=510		# addresses that fit in the kernel's page
 
 getppid='sys_enter: NR 110 '
 for n in 3 100 255 256 257 509 510; do
-	traced raw_syscalls/sys_enter $PATHS depth $n
-	check "$n frames: the stack is whole" paths "$getppid" --flags "frame-pointer"
+	record_events raw_syscalls/sys_enter $PATHS depth $n
+	check "$n frames: the stack is whole" have_path "$getppid" --flags "frame-pointer"
 done
 for n in 511 600 5000; do
-	traced raw_syscalls/sys_enter $PATHS depth $n
+	record_events raw_syscalls/sys_enter $PATHS depth $n
 	check "$n frames: the stack is cut and flagged" \
-		paths "$getppid" --limit $LIMIT --flags "frame-pointer truncated" --records 2
+		have_path "$getppid" --limit $LIMIT --flags "frame-pointer truncated" --records 2
 done
 
-traced raw_syscalls/sys_enter $PATHS badfp
+record_events raw_syscalls/sys_enter $PATHS badfp
 check "a frame that cannot be read: the stack is flagged incomplete" \
-	paths "$getppid" --flags "incomplete"
-traced raw_syscalls/sys_enter $PATHS zerofp
+	have_path "$getppid" --flags "incomplete"
+record_events raw_syscalls/sys_enter $PATHS zerofp
 check "a frame pointer of 0: the stack is flagged as one by frame pointers" \
-	paths "$getppid" --flags "frame-pointer"
+	have_path "$getppid" --flags "frame-pointer"
 
-traced raw_syscalls/sys_enter $CALLPATH32 -o $TEST_TMP/path -n 20 -x plain
+record_events raw_syscalls/sys_enter $CALLPATH32 -o $TEST_TMP/path -n 20 -x plain
 check "a 32-bit program: each stack is flagged compat" \
 	at_least "$(count 'callpath32.*<user unwind stack [0-9a-f]+ .*compat')" 20
 check "the flag compat is on the stacks of 32-bit programs alone" \

@@ -6,7 +6,7 @@
 # module judges each request and each callback; modules/fault_hammer.c lists its checks.
 
 . "$(dirname "$0")/lib.sh"
-client fault_hammer
+load_client fault_hammer
 
 check "the tasks that request and cancel end well" $PATHS hammer /proc/fault_hammer 6 150
 cat /proc/fault_hammer >$TEST_TMP/hammer

@@ -23,7 +23,7 @@ record_late()
 	$PATHS late 300 >$TEST_TMP/paths
 	echo 0 >$T/events/raw_syscalls/sys_enter/enable
 	echo >$T/set_ftrace_filter
-	text
+	save_text
 }
 
 add_command()
@@ -80,7 +80,7 @@ echo 1 >$I/options/$OPT
 echo 1 >$I/events/raw_syscalls/sys_enter/enable
 check "the load runs while an instance requests each system call" record_late add_command
 remove_command
-text $I
+save_text $I
 check "no system call has the cookie of the system call before" \
 	$CHECK late $TEST_TMP/paths $TEST_TMP/text
 $CHECK late $TEST_TMP/paths $TEST_TMP/text | tail -1 | sed 's/^/     /'

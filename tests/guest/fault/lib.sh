@@ -9,46 +9,47 @@ PATHS=$PROG/fault-paths
 CLIENT=/proc/fault_client
 CHECK="python3 $(dirname "${BASH_SOURCE[0]}")/trace.py"
 
-# client [MODULE]: load it, until the test ends
-client()
+# load_client [MODULE]: load the module; the end of the test removes it
+load_client()
 {
 	load_module tests/guest/modules/${1:-fault_client}.ko ||
 		die "the module ${1:-fault_client} cannot be loaded"
 	trap "rmmod ${1:-fault_client}" EXIT
 }
 
-# Run scripts of modules/fault_client.c: in this task, or in another one on a CPU of its own
-run()
+# run_script SCRIPT: run commands of modules/fault_client.c in this task
+run_script()
 {
 	echo "$1" >$CLIENT
 }
 
-# task CPU SCRIPT: in the background; `wait` waits for all of them
-task()
+# start_script CPU SCRIPT: run commands in a background task on that CPU; `wait` waits for all tasks
+start_script()
 {
 	taskset -c "$1" bash -c 'echo "$1" >'$CLIENT _ "$2" &
 }
 
-# Read and empty the log of the module. logged REGEX: the number of its lines that match
+# take_log: read and empty the log of the module. count_logged REGEX: the number of matching lines
 take_log()
 {
 	cat $CLIENT >$TEST_TMP/log
 	sed 's/^/     | /' $TEST_TMP/log
 }
 
-logged()
+count_logged()
 {
 	grep -cxE -- "$1" $TEST_TMP/log
 }
 
-# in_state PID LETTER: wait until the task is in that state
+# in_state PID LETTER: wait until the task is in the state
 in_state()
 {
 	wait_for grep -q "^State:.$2" /proc/$1/status
 }
 
-# traced EVENTS COMMAND...: into $TEST_TMP/text, with the option on; its output in $TEST_TMP/paths
-traced()
+# record_events EVENTS COMMAND...: run COMMAND with the option on. $TEST_TMP/text has the events,
+# $TEST_TMP/paths the output of COMMAND.
+record_events()
 {
 	local events=$1 e
 	shift
@@ -64,11 +65,12 @@ traced()
 		echo 0 >$T/events/$e/enable
 	done
 	echo 0 >$T/options/$OPT
-	text
+	save_text
 }
 
-# paths EVENT OPTION...: the stack of that event, in the last traced(), is the path that was printed
-paths()
+# have_path EVENT OPTION...: each EVENT of the last record_events() has the path that was printed as
+# its stack
+have_path()
 {
 	$CHECK paths -e "$1" "${@:2}" $TEST_TMP/paths $TEST_TMP/text
 }

@@ -10,7 +10,8 @@ need_kernel
 need_program $PATHS
 
 # The only event, so that this is the first request of its kernel entry
-traced signal/signal_deliver $PATHS sigreturn 20
+record_events signal/signal_deliver $PATHS sigreturn 20
 check "20 signals are delivered" is "$(count 'signal_deliver: sig=10 ')" 20
-check "each stack is the one that the signal interrupts" paths 'signal_deliver: sig=10 ' --path kill
+check "each stack is the one that the signal interrupts" \
+	have_path 'signal_deliver: sig=10 ' --path kill
 finish

@@ -9,8 +9,10 @@
 need_kernel
 need_program $PATHS
 
-traced raw_syscalls $PATHS sigreturn 20
+record_events raw_syscalls $PATHS sigreturn 20
 check "20 events in rt_sigreturn are recorded" at_least "$(count 'sys_enter: NR 15 ')" 20
-check "each stack in rt_sigreturn begins in the restorer" paths 'sys_enter: NR 15 ' --path sigreturn
-check "each stack in kill() is the path that called kill()" paths 'sys_enter: NR 62 ' --path kill
+check "each stack in rt_sigreturn begins in the restorer" \
+	have_path 'sys_enter: NR 15 ' --path sigreturn
+check "each stack in kill() is the path that called kill()" \
+	have_path 'sys_enter: NR 62 ' --path kill
 finish

@@ -21,9 +21,9 @@ $PATHS read <$TEST_TMP/fifo >$TEST_TMP/printed &
 pid=$!
 exec 9>$TEST_TMP/fifo
 check "a task waits in read()" in_state $pid S
-traced sched/sched_switch stop_and_go
+record_events sched/sched_switch stop_and_go
 check "a task stopped in read(): the stack starts after the system call" \
-	paths "sched_switch: .*prev_pid=$pid .*prev_state=T "
+	have_path "sched_switch: .*prev_pid=$pid .*prev_state=T "
 echo >&9
 wait $pid
 
@@ -34,22 +34,22 @@ request_at_signal()
 	$PATHS signalled
 	echo "!dequeue_signal:$OPT" >$T/set_ftrace_filter
 }
-traced "" request_at_signal
+record_events "" request_at_signal
 check "a request before a stop has the stack from before the stop" \
-	paths '<user unwind cookie ' --last
+	have_path '<user unwind cookie ' --last
 
 STOP='sched_switch: prev_comm=fault-paths .*prev_state=t '
-traced sched/sched_switch $PATHS spinning
-check "a stop for the tracer has the stack from before the stop" paths "$STOP" --last
+record_events sched/sched_switch $PATHS spinning
+check "a stop for the tracer has the stack from before the stop" have_path "$STOP" --last
 
 # The first stop of the task is refused
 FILTER=$T/events/sched/sched_switch/filter
 echo "prev_state & 8" >$FILTER
-traced sched/sched_switch $PATHS spinning
-check "a first request inside a stop has the stack from before the stop" paths "$STOP" --last
-traced sched/sched_switch $PATHS absent
+record_events sched/sched_switch $PATHS spinning
+check "a first request inside a stop has the stack from before the stop" have_path "$STOP" --last
+record_events sched/sched_switch $PATHS absent
 check "a stop does not read a page that is not in memory" \
-	paths "$STOP" --last --flags incomplete
+	have_path "$STOP" --last --flags incomplete
 echo 0 >$FILTER
 
 # If the task was preempted right before the stop, the stack of that comes before the stop, and perf

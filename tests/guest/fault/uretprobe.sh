@@ -34,8 +34,8 @@ record_stacks()
 	echo 1 >$T/events/syscalls/$E/enable
 	$RUN
 	echo 0 >$T/events/syscalls/$E/enable
-	text
-	joined
+	save_text
+	join_events
 	grep '^sys_getpriority ' $TEST_TMP/joined
 }
 
@@ -85,8 +85,8 @@ echo >$T/trace
 touching=$($PROG/xol-fault 20)
 echo 0 >$F/enable
 echo 0 >$T/events/uprobes/xol/enable
-text
-joined
+save_text
+join_events
 check "a page fault of a stepped instruction has the probed address" \
 	at_least "$(grep -cE "^page_fault_user $touching [0-9a-f]+" $TEST_TMP/joined)" 20
 echo >$P

@@ -13,13 +13,14 @@ SLEEPERS='i=0; while [ $i -lt 200 ]; do sleep 1000 & i=$((i + 1)); done
 	i=0; while [ "$(ps -C sleep -o stat= | grep -c S)" -lt 200 ] && [ $i -lt 600 ]; do
 		sleep 0.2; i=$((i + 1)); done'
 
-check "once, for the tables" ustack_record --no-summary -e sched:sched_switch sh -c 'sleep 1 & wait'
-check "recorded" ustack_record -e sched:sched_switch sh -c "$SLEEPERS"
+check "a first recording makes the tables" \
+	ustack_record --no-summary -e sched:sched_switch sh -c 'sleep 1 & wait'
+check "blocked tasks are recorded" ustack_record -e sched:sched_switch sh -c "$SLEEPERS"
 pkill -x sleep
 sed 's/^/     /' output
-check "all stacks of blocked tasks are joined" all_joined 200
-check "few are pending" at_most "$(summary_count pending)" 2
-check "trace-cmd report reads it" run_report 200
-check "stacks are complete" complete sleep --min 200 --percent 98
+check "all stacks of blocked tasks are joined" are_all_joined 200
+check "few stacks of blocked tasks are pending" at_most "$(summary_count pending)" 2
+check "blocked tasks: trace-cmd report reads the file" run_report 200
+check "stacks of blocked tasks are complete" complete sleep --min 200 --percent 98
 sed 's/^/     /' $TEST_TMP/all-figures
 finish

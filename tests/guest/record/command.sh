@@ -20,44 +20,45 @@ exit 7
 END
 
 $USTACK check >checked 2>&1
-check "trace-ustack check: all is there" is $? 0
+check "trace-ustack check: nothing is missing" is $? 0
 check "trace-ustack check: stacks are complete, by tables" \
 	grep -q 'user stacks: complete, by unwind tables' checked
 [ $failed = 0 ] || cat checked
-check_not "a wrong event is refused" ustack_record -e sched:sched_swich true
-check "a wrong event: a similar one is named" grep -q 'similar events: sched:sched_switch' output
-check_not "a command that is not there" ustack_record -e 'sched:*' nowhere
+check_not "an unknown event is refused" ustack_record -e sched:sched_swich true
+check "an unknown event: a similar one is named" grep -q 'similar events: sched:sched_switch' output
+check_not "a command that does not exist: record fails" ustack_record -e 'sched:*' nowhere
 ustack_record -e 'sched:*' nowhere
-check "has the exit code of a shell" is $? 127
-check "no file is made" test ! -e t.dat
-check "a command that is not there leaves nothing" nothing_left
+check "a command that does not exist: the exit code of a shell" is $? 127
+check "a command that does not exist: no file" test ! -e t.dat
+check "a command that does not exist: nothing is left" nothing_left
 
 # The first run makes the tables
-check "the first time" ustack_record --no-summary -e sched:sched_switch bash script.sh
-check "recorded" ustack_record -e 'sched:*' bash script.sh
+check "a first recording makes the tables" \
+	ustack_record --no-summary -e sched:sched_switch bash script.sh
+check "a script: recorded" ustack_record -e 'sched:*' bash script.sh
 ustack_record -x -e 'sched:*' bash -c 'exit 7'
-check "with -x the exit code is that of the command" is $? 7
-check "recorded again" ustack_record -e 'sched:*' bash script.sh
+check "-x: the exit code is that of the command" is $? 7
+check "a script: recorded again" ustack_record -e 'sched:*' bash script.sh
 sed 's/^/     /' output
-check "all stacks are joined" all_joined 200
-check "trace-cmd report reads it" run_report 1000
+check "a script: all stacks are joined" are_all_joined 200
+check "a script: trace-cmd report reads the file" run_report 1000
 check "bash: complete" complete bash --min 50 --percent 99.5
 # python3 does not run when the recording starts. It ran in earlier recordings, so its tables exist
 check "python3: complete" complete python3 --min 20 --percent 99
 sed 's/^/     /' $TEST_TMP/figures
-check "both" grep -q . $TEST_TMP/all-figures
+check "the figures of bash and python3 are there" grep -q . $TEST_TMP/all-figures
 sed 's/^/     /' $TEST_TMP/all-figures
 cp $TEST_TMP/all-figures output $TEST_OUT/
 cp t.dat whole.dat
 # and threads of the kernel that a CPU went to or came from
 mine='bash|git|python3|ls|cat|trace-ustack|<idle>|rcu_.*|k[a-z]+d|ext4lazyinit|[a-z]+/.*'
-others()
+are_tasks_known()
 {
 	! grep -oE '^ +[^ ]+-[0-9]+ +\[[0-9]+\]' $TEST_TMP/report |
 		sed -E 's/-[0-9]+ .*//' | sort | uniq -c | grep -vE " ($mine)\$"
 }
-check "only the command and what it starts is in it" others
-check "the recording of the command leaves nothing" nothing_left
+check "a script: only the command and its children are in the recording" are_tasks_known
+check "a script: nothing is left" nothing_left
 
 # The first recording ever also has tables for the files of CMD
 cat >interpreted <<'END'
@@ -69,13 +70,13 @@ END
 chmod +x interpreted
 TRACE_USTACK_TABLES=$TEST_TMP/none ustack_record -e 'sched:*' ./interpreted
 sed 's/^/     /' output
-check "a first recording, of a script: all stacks are joined" all_joined 20
+check "an empty cache, a script of python3: all stacks are joined" are_all_joined 20
 run_report >/dev/null
-check "python3: complete" complete python3 --min 15 --percent 99
+check "an empty cache, a script of python3: complete" complete python3 --min 15 --percent 99
 sed 's/^/     /' $TEST_TMP/figures
 
 # A user sees this
 $USTACK report whole.dat >own 2>own.err
-check "trace-ustack report reads it" grep -q '\[user\]' own
+check "a script: trace-ustack report reads the file" grep -q '\[user\]' own
 keep t.dat whole.dat $TEST_TMP/report all-output
 finish

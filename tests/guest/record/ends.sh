@@ -19,9 +19,10 @@ check_end_stacks()
 }
 
 # The first run makes the tables
-check "the first time" ustack_record --no-summary -e sched:sched_switch $PROG/leave 2
+check "a first recording makes the tables" \
+	ustack_record --no-summary -e sched:sched_switch $PROG/leave 2
 for events in sched:sched_waking lock:contention_end; do
 	check "$events: recorded" ustack_record -e $events -e raw_syscalls:sys_exit $PROG/leave 60
-	check "$events: no stack is of those that go on" check_end_stacks 40
+	check "$events: no task that ends has the stack of another task" check_end_stacks 40
 done
 finish

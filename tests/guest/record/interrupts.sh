@@ -74,7 +74,8 @@ END
 seconds=4
 [ -z "$TEST_LONG" ] || seconds=15
 say "$seconds s of load"
-check "recorded" ustack_record -a -b 60000 -e 'sched:*' -e 'kmem:*' python3 load.py $seconds
+check "the load is recorded" \
+	ustack_record -a -b 60000 -e 'sched:*' -e 'kmem:*' python3 load.py $seconds
 sed 's/^/     /' output
 # not kept: as text it is larger than the memory that holds files here
 check "each event has its own kernel stack, and its user stack or a reason" \

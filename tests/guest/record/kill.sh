@@ -14,7 +14,7 @@ need_program $USTACK $TPROG/chain
 
 $TPROG/chain 1000000 &
 chain=$!
-guard_of()
+find_guard()
 {
 	local p
 	for p in /proc/[0-9]*; do
@@ -22,55 +22,55 @@ guard_of()
 	done
 }
 
-background "once" -a -e sched:sched_switch -e raw_syscalls
-check "once: the recording has events" wait_for has_events 2000
+start_recorder "once" -a -e sched:sched_switch -e raw_syscalls
+check "SIGKILL of the recorder: there are events before" wait_for has_events 2000
 kill -KILL $recorder
 wait $recorder 2>/dev/null
-gone()
+has_guard_ended()
 {
-	is "$(guard_of)" ""
+	is "$(find_guard)" ""
 }
-check "killed: the guard ends by itself" wait_for gone
-check "the file is complete" run_report 100
-check "with joined stacks" grep -q '\[user\]' $TEST_TMP/report
-check "once: nothing is left" nothing_left
+check "SIGKILL of the recorder: the guard ends" wait_for has_guard_ended
+check "SIGKILL of the recorder: the file is complete" run_report 100
+check "SIGKILL of the recorder: stacks are joined" grep -q '\[user\]' $TEST_TMP/report
+check "SIGKILL of the recorder: nothing is left" nothing_left
 
-background "again" -a -e sched:sched_switch
-check "again: the recording has events" wait_for has_events 500
-guard=$(guard_of)
-check "one guard" is "$(wc -w <<<"$guard")" 1
+start_recorder "again" -a -e sched:sched_switch
+check "a recorder at work: there are events" wait_for has_events 500
+guard=$(find_guard)
+check "a recorder at work: there is one guard" is "$(wc -w <<<"$guard")" 1
 name=trace-ustack-$recorder
 $USTACK check >checked 2>&1
-check "check says whose it is" grep -q "process $recorder is recording" checked
+check "a recorder at work: check names the process" grep -q "process $recorder is recording" checked
 $USTACK check --repair >repaired 2>&1
-check "check --repair leaves it alone" test -e $T/instances/$name
+check "a recorder at work: check --repair keeps the instance" test -e $T/instances/$name
 kill -KILL $guard $recorder
 wait $recorder 2>/dev/null
-check "killed with its guard: the instance is left" test -e $T/instances/$name
-check "tables are not" is "$(cat $LIST | wc -l)" 0
-check "the file is not complete" test ! -e t.dat
-check_not "check finds it" $USTACK check
+check "SIGKILL of recorder and guard: the instance is left" test -e $T/instances/$name
+check "SIGKILL of recorder and guard: no table is left" is "$(cat $LIST | wc -l)" 0
+check "SIGKILL of recorder and guard: the file is not complete" test ! -e t.dat
+check_not "SIGKILL of recorder and guard: check fails" $USTACK check
 $USTACK check >checked 2>&1
-check "check names the part file of the killed recorder" \
+check "SIGKILL of recorder and guard: check names the part file" \
 	grep -q "missing .*$name: left by process $recorder" checked
 $USTACK check --repair >repaired 2>&1
-check "check --repair removes it" test ! -e $T/instances/$name
+check "check --repair removes the instance" test ! -e $T/instances/$name
 grep "$name\|t.dat" repaired
 check "check --repair completes the file" grep -q \
 	"t.dat.part$recorder: left .* completed: t.dat" repaired
-check "which is read" run_report 100
-check "what waited in the buffers is in it: with joined stacks" grep -q '\[user\] .*+0x' \
+check "check --repair: the completed file is read" run_report 100
+check "check --repair: the events of the buffers have joined stacks" grep -q '\[user\] .*+0x' \
 	$TEST_TMP/report
-check "mappings that waited in the buffers are in the file" \
+check "check --repair: the mappings of the buffers are in the file" \
 	grep -q '\[user\] .*libc.so.6' $TEST_TMP/report
-check "check --repair leaves nothing" nothing_left
+check "check --repair: nothing is left" nothing_left
 
-background "a third time" -a -e sched:sched_switch
-kill -KILL $(guard_of) $recorder
+start_recorder "a third time" -a -e sched:sched_switch
+kill -KILL $(find_guard) $recorder
 wait $recorder 2>/dev/null
 rm -f t.dat.part*
-check "the next recorder" ustack_record -e sched_switch true
-check "removes what another left" nothing_left
+check "the next recorder succeeds" ustack_record -e sched_switch true
+check "the next recorder removes what a killed recorder left" nothing_left
 
 # While the recorder makes tables, it records nothing yet
 rm -rf $TRACE_USTACK_TABLES t.dat
@@ -79,8 +79,8 @@ recorder=$!
 sleep 0.5
 kill -KILL $recorder
 wait $recorder 2>/dev/null
-check "killed early: the guard ends" wait_for gone
-check "killed early: nothing is left" nothing_left
+check "SIGKILL before the recording: the guard ends" wait_for has_guard_ended
+check "SIGKILL before the recording: nothing is left" nothing_left
 kill $chain
 keep t.dat repaired
 finish

@@ -25,7 +25,7 @@ for ((i = 0; i < 25; i++)); do
 done
 END
 
-# through N: at least so many stacks go on from a frame that is found by rbx
+# has_rbx_frames N: at least N stacks go on from a frame that is found by rbx
 cat >through.py <<'END'
 import re
 import subprocess
@@ -47,23 +47,24 @@ for line in open(report, encoding="utf-8", errors="replace"):
 print("     %d stacks go on from a frame that is found by rbx" % sum(found.values()))
 sys.exit(sum(found.values()) < int(wanted))
 END
-through()
+has_rbx_frames()
 {
 	local loader=$(readlink -f /lib64/ld-linux-x86-64.so.2)
 	python3 through.py $TABLES $loader $TEST_TMP/report $1
 }
 
 # The first run makes the tables
-check "the first time" ustack_record --no-summary -e sched:sched_switch bash script.sh
-check "recorded" ustack_record -e $FAULT -e 'sched:*' bash script.sh
+check "a first recording makes the tables" \
+	ustack_record --no-summary -e sched:sched_switch bash script.sh
+check "short-lived programs are recorded" ustack_record -e $FAULT -e 'sched:*' bash script.sh
 sed 's/^/     /' output
-check "all stacks are joined" all_joined 2000
-check "trace-cmd report reads it" run_report 1000
-check "functions were bound meanwhile" through 10
+check "all stacks are joined" are_all_joined 2000
+check "trace-cmd report reads the file" run_report 1000
+check "functions were bound during the recording" has_rbx_frames 10
 for program in id ls git date; do
 	check "$program: all stacks are complete" complete $program --min 100 --percent 100
 	sed 's/^/     /' $TEST_TMP/figures
 done
-check "the recordings leave nothing" nothing_left
+check "recordings of short-lived programs leave nothing" nothing_left
 keep t.dat $TEST_TMP/report all-output
 finish

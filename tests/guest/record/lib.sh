@@ -13,9 +13,9 @@ ustack_record()
 	return $ret
 }
 
-# background WHAT ARGUMENT...: the same, without waiting for its end; $recorder is its PID. Do not
-# run it by check: the subshell of check would be its parent.
-background()
+# start_recorder WHAT ARGUMENT...: start a recorder, and wait until it records; $recorder is its
+# PID. Do not run this function by check: the subshell of check would be the parent of the recorder.
+start_recorder()
 {
 	local what=$1
 	shift
@@ -39,14 +39,14 @@ is_recording()
 	return 1
 }
 
-# has_events MIN: so many are in the instance of the recorder of background(), or were read from it
+# has_events MIN: the instance of $recorder has MIN events, or they were read from it
 has_events()
 {
 	at_least "$(cat $T/instances/trace-ustack-$recorder/per_cpu/cpu*/stats |
 		awk '/^(entries|read events): / { n += $NF } END { print n + 0 }')" $1
 }
 
-# wait_recorder CODE: the recorder of background() has ended, or does now, with this exit code
+# wait_recorder CODE: wait for the end of $recorder; its exit code must be CODE
 wait_recorder()
 {
 	local ret
@@ -76,8 +76,8 @@ summary_count()
 	grep -oE "[0-9]+ ($1)\b" output | head -n 1 | cut -d ' ' -f 1
 }
 
-# all_joined: each request has its stack, or its task was in the kernel at the end
-all_joined()
+# are_all_joined: each request has its stack, or its task was in the kernel at the end
+are_all_joined()
 {
 	local asked=$(sed -nE 's/.*asked for ([0-9]+) times.*/\1/p' output)
 	at_least "${asked:-0}" ${1:-1} &&
@@ -107,26 +107,26 @@ know_files()
 }
 
 # keep_tool_here: run a copy of the tool in the guest. Pages of the host's files come when the host
-# has time, and meanwhile the clock of the idle guest goes on, whatever it counts.
+# has time, and meanwhile the clock of the idle guest goes on.
 keep_tool_here()
 {
 	cp $USTACK trace-ustack && USTACK=$PWD/trace-ustack
 }
 
-# overhead COMMAND...: the ms that it takes in addition to the 2 s in which it records
-overhead()
+# measure_overhead COMMAND...: the ms that COMMAND takes in addition to its recording of 2 s
+measure_overhead()
 {
 	local from=$(date +%s%N)
 	"$@" >output 2>&1 </dev/null || { cat output; return 1; }
 	echo $((($(date +%s%N) - from) / 1000000 - 2000))
 }
 
-# least COMMAND...: the least overhead of three runs, each with the files of know_files
-least()
+# measure_least COMMAND...: the least overhead of three runs, each with the files of know_files
+measure_least()
 {
 	local i
 	for i in 1 2 3; do
 		install -m 600 known $TRACE_USTACK_TABLES/.paths
-		overhead "$@"
+		measure_overhead "$@"
 	done | sort -n | head -n 1
 }

@@ -17,10 +17,10 @@ perf --version >/dev/null 2>&1 || skip "no perf in the guest"
 
 LOAD="perf bench sched messaging -g 2 -l ${LOOPS:-150}"
 
-check "once, for the tables" ustack_record --no-summary -a -e sched:sched_switch $LOAD
-check "recorded" ustack_record -a -e sched:sched_switch $LOAD
+check "a first recording makes the tables" ustack_record --no-summary -a -e sched:sched_switch $LOAD
+check "the load is recorded" ustack_record -a -e sched:sched_switch $LOAD
 sed 's/^/     /' output
-check "no event is lost, all stacks are joined" all_joined 1000
+check "no event is lost, all stacks are joined" are_all_joined 1000
 ours=$($USTACK stat t.dat | sed -nE 's/^events.* ([0-9]+)\.[0-9] bytes each.*/\1/p')
 say "trace-ustack: $ours bytes per event"
 
@@ -41,19 +41,21 @@ perf_bytes()
 	say "perf $label: $n samples, $bytes bytes per event, records of losses: ${lost:-0}"
 }
 if perf_bytes "--call-graph fp,defer" --call-graph fp,defer; then
-	check "about as much as perf --call-graph fp,defer" at_most $ours $((bytes * 11 / 10))
+	check "an event takes about as many bytes as by perf --call-graph fp,defer" \
+		at_most $ours $((bytes * 11 / 10))
 else
-	check "perf --call-graph fp,defer" false
+	check "perf --call-graph fp,defer records" false
 fi
 if perf_bytes "--call-graph dwarf" --call-graph dwarf; then
-	check "a tenth of perf --call-graph dwarf" at_most $((10 * ours)) $bytes
+	check "an event takes a tenth of the bytes of perf --call-graph dwarf" \
+		at_most $((10 * ours)) $bytes
 else
-	check "perf --call-graph dwarf" false
+	check "perf --call-graph dwarf records" false
 fi
-check "trace-cmd report reads it" run_report 1000
+check "trace-cmd report reads the file" run_report 1000
 # Each of the load's 40 processes ends in the destructors of 45 libraries. The compiler writes these
 # (crtstuff) without .eh_frame, so a stack has one frame there.
-check "stacks are complete" complete sched-messaging --min 500 --percent 80
+check "stacks of the load are complete" complete sched-messaging --min 500 --percent 80
 sed 's/^/     /' $TEST_TMP/all-figures
 keep t.dat
 finish

@@ -15,17 +15,17 @@ need_program $USTACK
 keep_tool_here
 
 know_files 489 || skip "not so many ELF files in this image"
-ours=$(least $USTACK record -o t.dat -a -e sched:sched_switch --duration 2)
+ours=$(measure_least $USTACK record -o t.dat -a -e sched:sched_switch --duration 2)
 files=$(sed -nE 's/^  unwind tables: ([0-9]+) files.*/\1/p' output)
 say "trace-ustack record: $ours ms"
-theirs=$(least trace-cmd record -o tc.dat -e sched:sched_switch sleep 2)
+theirs=$(measure_least trace-cmd record -o tc.dat -e sched:sched_switch sleep 2)
 say "trace-cmd record: $theirs ms"
-check "start and end take as long as those of trace-cmd, and a quarter more at most" \
+check "start and end take at most a quarter longer than those of trace-cmd" \
 	at_most $ours $((theirs * 5 / 4))
-check "all that is known has a table by then" at_least "${files:-0}" 440
+check "all known files have tables in time" at_least "${files:-0}" 440
 check "recordings of two seconds leave nothing" nothing_left
 
-background "killed" -a -e sched:sched_switch -e raw_syscalls
+start_recorder "killed" -a -e sched:sched_switch -e raw_syscalls
 sleep 1
 guard=$(pgrep -x trace-ustack-gd)
 from=$(date +%s%N)
@@ -36,7 +36,7 @@ done
 ms=$((($(date +%s%N) - from) / 1000000))
 wait $recorder 2>/dev/null
 say "after SIGKILL of the recorder the guard ends within $ms ms"
-check "at most 5 seconds" at_most $ms 5000
-check "the file is complete" run_report 10
-check "SIGKILL of the recorder leaves nothing" nothing_left
+check "SIGKILL of the recorder: the guard ends within 5 seconds" at_most $ms 5000
+check "SIGKILL of the recorder: the file is complete" run_report 10
+check "SIGKILL of the recorder: nothing is left" nothing_left
 finish

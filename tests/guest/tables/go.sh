@@ -23,22 +23,22 @@ check "tables of all that runs are registered" register -a -v
 
 depth=$(printf ',main.callAt%.0s' {1..11})
 switches='runtime\.(systemstack|morestack)(\.abi0)?'
-calls_of()
+check_calls()
 {
-	case_of "system calls of a Go program$2" "$1" --min 40 --percent 99.5 --list 6 \
+	check_case "system calls of a Go program$2" "$1" --min 40 --percent 99.5 --list 6 \
 		--excuse "$switches" \
 		--expect "syscall.*$depth,main.main,runtime.main,runtime.goexit.*" \
 		--expect "syscall.*$depth,main.main.func1,runtime.goexit.*" -- $TPROG/$3
 }
-calls_of go-calls "" go-calls
-calls_of go-calls-stripp " without symbols" go-calls-stripped
+check_calls go-calls "" go-calls
+check_calls go-calls-stripp " without symbols" go-calls-stripped
 TABLES_EVENTS="-e sched:sched_switch -e sched:sched_waking" \
-	case_of "goroutines" go-busy --min 500 --percent 99.5 --list 6 --excuse "$switches" \
+	check_case "goroutines" go-busy --min 500 --percent 99.5 --list 6 --excuse "$switches" \
 	--expect 'main.\(\*tree\).insert,main.work,main.main.func1,runtime.goexit.*' \
 	-- $TPROG/go-busy 10
 
 # Only calls of Go by C lead back to the C code: that stack is above the stacks of goroutines
-case_of "cgo" go-cgo --min 200 --percent 99.5 --list 6 \
+check_case "cgo" go-cgo --min 200 --percent 99.5 --list 6 \
 	--excuse 'runtime\.(asmcgocall|systemstack|morestack)(\.abi0)?' \
 	--expect 'main.goBack,.*cgocallback.*,crosscall2,goBack,.*asmcgocall.*' \
 	--expect 'runtime.mstart.*,crosscall.*,threadentry' -- $TPROG/go-cgo

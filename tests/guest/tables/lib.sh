@@ -30,7 +30,7 @@ register()
 	return 1
 }
 
-# unregister [SIGNAL]: end it, and wait until it has ended
+# unregister [SIGNAL]: end register(), and wait for its end
 unregister()
 {
 	local pid=$(cat $TEST_TMP/register.pid)
@@ -38,50 +38,50 @@ unregister()
 	wait_for eval "! kill -0 $pid"
 }
 
-# tables_of PATH: its lines in user_unwind_tables
-tables_of()
+# count_tables_of PATH: the number of tables of the file, by user_unwind_tables
+count_tables_of()
 {
 	cat $LIST | awk -v p="$1" '$1 == p' | wc -l
 }
 
-# listed PATH: the file has a table
-listed()
+# is_listed PATH: the file has a table
+is_listed()
 {
-	[ "$(tables_of "$1")" != 0 ] || { cat $LIST; return 1; }
+	[ "$(count_tables_of "$1")" != 0 ] || { cat $LIST; return 1; }
 }
 
-# listed_times N PATH: the file has N tables
-listed_times()
+# is_listed_times N PATH: the file has N tables
+is_listed_times()
 {
-	is "$(tables_of "$2")" $1
+	is "$(count_tables_of "$2")" $1
 }
 
-# settle PROGRAM: after a program has run, its new files get tables. Wait until it has one, and no
-# file gets one for half a second.
+# settle PROGRAM: after a program has run, its new files get tables. Wait until the program has a
+# table, and no file gets a table for half a second.
 settle()
 {
 	local last= now
-	wait_for listed "$(realpath "$(type -P "$1")")" || return
-	while now=$(all_tables) && [ "$now" != "$last" ]; do
+	wait_for is_listed "$(realpath "$(type -P "$1")")" || return
+	while now=$(count_tables) && [ "$now" != "$last" ]; do
 		last=$now
 		sleep 0.5
 	done
 }
 
-all_tables()
+count_tables()
 {
 	cat $LIST | wc -l
 }
 
 TABLES_EVENTS="-e raw_syscalls -e sched:sched_switch"
 
-# traced COMMAND...: record the command, and print the report
-traced()
+# record_command COMMAND...: record the command, and print the report
+record_command()
 {
 	record -b 16384 -O $OPT $TABLES_EVENTS -- "$@" && report
 }
 
-# complete COMM OPTION...: all its stacks in the last report are complete; prints how many there are
+# complete COMM OPTION...: all stacks of COMM in the last report are complete; prints their number
 complete()
 {
 	local comm=$1
@@ -94,9 +94,9 @@ complete()
 	return $ret
 }
 
-# case_of WHAT COMM CHECK-OPTION... -- COMMAND...: run once, so that its files are known, then
-# traced
-case_of()
+# check_case WHAT COMM CHECK-OPTION... -- COMMAND...: run COMMAND, so that its files are known. Then
+# record it: its stacks must be complete.
+check_case()
 {
 	local what=$1 comm=$2 opts=()
 	shift 2
@@ -106,9 +106,9 @@ case_of()
 	done
 	shift
 	"$@" >$TEST_TMP/out 2>&1 </dev/null
-	check "$what: its files have tables" settle "$1"
-	check "$what: recorded" traced "$@"
-	check "$what: its stacks are complete" complete "$comm" "${opts[@]}"
+	check "$what: the files have tables" settle "$1"
+	check "$what: recorded" record_command "$@"
+	check "$what: complete" complete "$comm" "${opts[@]}"
 	say "$(tail -n 1 $TEST_TMP/all-figures)"
 	! grep -q '^  ' $TEST_TMP/figures || cp $TEST_TMP/report $TEST_OUT/report-$comm
 }

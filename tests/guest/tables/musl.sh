@@ -21,16 +21,16 @@ check "tables of all that runs are registered" register -a -v
 
 # Following 400 KB of code takes its time in a guest
 $TPROG/musl-calls 1
-check "musl has a table" wait_for listed "$(readlink -f $LOADER)"
+check "musl has a table" wait_for is_listed "$(readlink -f $LOADER)"
 
-case_of "a musl program" musl-calls --min 500 --expect chain_c,chain_b,chain_a,main \
+check_case "a musl program" musl-calls --min 500 --expect chain_c,chain_b,chain_a,main \
 	--expect compare,sort,main --expect chain_a,handler,main \
 	--expect chain_c,chain_b,chain_a,thread_a -- $TPROG/musl-calls 20
-case_of "a static musl program" musl-calls-stat --min 500 \
+check_case "a static musl program" musl-calls-stat --min 500 \
 	--expect chain_c,chain_b,chain_a,main,_start \
 	--expect compare,sort,main,_start --expect chain_a,handler,main,_start \
 	--expect chain_c,chain_b,chain_a,thread_a,__clone -- $TPROG/musl-calls-static 20
-case_of "a static musl program without symbols" musl-calls-stri --min 500 -- \
+check_case "a static musl program without symbols" musl-calls-stri --min 500 -- \
 	$TPROG/musl-calls-stripped 20
 
 say "all:"

@@ -81,13 +81,13 @@ cat >load.pl <<'END'
 for (;;) { $_ = join ",", sort map { $_ * 7 % 1000 } 1 .. 999; s/9+/x/g }
 END
 for i in $(seq 40); do echo "f$i() { if true; then echo \"\$1\" | cat; fi; }"; done >load.sh
-git_load()
+run_git()
 {
 	rm -rf repo && git init -q repo && cp -r files repo && cd repo && git add . &&
 		git -c user.name=a -c user.email=a@a commit -q -m 1 && git log -p >/dev/null &&
 		git grep -c 'same.*number' >/dev/null && git gc -q
 }
-export -f git_load
+export -f run_git
 
 # COMM COMMAND...: run again and again for so many seconds. The name is that of the thread, cut at
 # 15 bytes; programs that call others are judged by their own stacks.
@@ -95,7 +95,7 @@ programs=(
 	"bash bash -c 'f() { [ \$1 = 0 ] || f \$((\$1 - 1)); }; for ((;;)); do f 40; done'"
 	"dash dash -c 'f() { x=\$((x + 1)); y=\$(echo \$x); }; while :; do f; done'"
 	"python3 python3 load.py"
-	"git bash -c git_load"
+	"git bash -c run_git"
 	"gawk gawk '{ for (i = 1; i < NF; i++) n[\$i] += gsub(/e/, \"x\") }' lines"
 	"sed sed -E 's/(so|th)(me|at)+/[&]/g; s/[0-9]+/<&>/' lines"
 	"grep grep -cE '(some|same).*(a n|w).*er\$' lines"
@@ -157,8 +157,8 @@ END
 printf '%s\n' "${there[@]}" >programs
 export SECONDS_EACH
 
-# recorded WHICH: into WHICH.json
-recorded()
+# record_all WHICH: record all programs into WHICH.json
+record_all()
 {
 	record -b 16384 -O $OPT -e sched:sched_switch -- bash load &&
 		$BUILD/trace-ustack report --json -j 2 $TEST_TMP/trace.dat >$1.json &&
@@ -166,23 +166,23 @@ recorded()
 }
 
 say "${#there[@]} programs, $SECONDS_EACH s each"
-check "there are programs enough" at_least ${#there[@]} $MIN_PROGRAMS
+check "the image has enough programs" at_least ${#there[@]} $MIN_PROGRAMS
 [ $ARCH != amd64 ] ||
-	check "a Go program is among them (make needs go, Debian: golang-go)" [ -x $GO ]
-check "without tables: recorded" recorded without
+	check "the Go program is built (make needs go, Debian: golang-go)" [ -x $GO ]
+check "without tables: recorded" record_all without
 check "tables of all that runs are registered" register -a
 # a first run, so that the files of all programs are known
 SECONDS_EACH=1 bash load
-check "their files have tables" settle bash
-check "with tables: recorded" recorded with
+check "the programs' files have tables" settle bash
+check "with tables: recorded" record_all with
 unregister
 comms=$(cut -d ' ' -f 1 programs | cut -c 1-15)
 "$(dirname "$0")/never-shorter.py" without.json with.json $comms >judged
 say "stacks, median and mean of their frames, without and with tables:"
 sed 's/^/     /' judged
 cp judged $TEST_OUT/figures
-# fine NAME: the output has its line, without a complaint after it
-fine()
+# has_good_line NAME: the output has a line for NAME, without a complaint after it
+has_good_line()
 {
 	awk -v name="$1" '
 		/^[^ ]/ { is = $1 == name; there += is }
@@ -190,12 +190,12 @@ fine()
 		is { print }
 		END { exit there != 1 || bad }' judged
 }
-check "most programs had stacks enough" at_least \
+check "most programs have enough stacks" at_least \
 	$((${#there[@]} - $(grep -c 'too few to judge$' judged))) $MIN_PROGRAMS
 for comm in $comms; do
-	check "$comm: not shorter with tables" fine $comm
+	check "$comm: not shorter with tables" has_good_line $comm
 done
-check "no frame lies outside of a mapping, without tables" fine outside-without
-check "no frame lies outside of a mapping, with tables" fine outside-with
+check "no frame lies outside of a mapping, without tables" has_good_line outside-without
+check "no frame lies outside of a mapping, with tables" has_good_line outside-with
 keep without.json with.json
 finish

@@ -20,21 +20,21 @@ check "a program runs" wait_for executes $early chain
 check "tables of all that runs are registered" register -a -v
 sed 's/^/     /' $TEST_TMP/register.log
 
-early_traced()
+record_early()
 {
 	record -b 16384 -O $OPT $TABLES_EVENTS -- sleep 1 && report
 }
-check "a program that ran before: recorded" early_traced
-check "a program that ran before: its stacks are complete" complete chain \
+check "a program that ran before: recorded" record_early
+check "a program that ran before: complete" complete chain \
 	--expect chain_c,chain_b,chain_a,main
 say "$(tail -n 1 $TEST_TMP/all-figures)"
 kill $early
 
-case_of "threads" chain --expect chain_c,chain_b,chain_a,main,_start \
+check_case "threads" chain --expect chain_c,chain_b,chain_a,main,_start \
 	--expect chain_c,chain_b,chain_a,thread_a -- $TPROG/chain 40
-# one_frame WHAT EVENT: the user stack at each such event has one frame, and no mark. Where a thread
+# have_one_frame WHAT EVENT: the user stack at each EVENT has one frame and no mark. Where a thread
 # starts, the rows are for the thread that made it, and are wrong at the top of the new stack.
-one_frame()
+have_one_frame()
 {
 	awk -v event="$2" '
 		function judge() { n += is; bad += is && (frames != 1 || marks); is = 0 }
@@ -45,9 +45,9 @@ one_frame()
 		END { judge(); print n + 0 " '"$1"', " bad + 0 " of them not one frame"
 		      exit !n || bad }' $TEST_TMP/report
 }
-new_threads()
+have_new_threads_one_frame()
 {
-	one_frame threads "chain-.*: sys_exit: +NR ($exits) = 0\$"
+	have_one_frame threads "chain-.*: sys_exit: +NR ($exits) = 0\$"
 }
 # The system call from which a new thread returns: clone(), clone3(), or another number. On arm64 it
 # has no such event.
@@ -57,35 +57,35 @@ s390x) exits=4294967295 ;;
 *) exits= ;;
 esac
 if [ "$exits" ]; then
-	check "new threads start where they are" new_threads
-	say "$(new_threads)"
+	check "events of new threads have one frame" have_new_threads_one_frame
+	say "$(have_new_threads_one_frame)"
 fi
 
-newborn()
+has_newborn_one_frame()
 {
-	one_frame calls 'newborn-.*: sys_enter: +NR 39 [(]'
+	have_one_frame calls 'newborn-.*: sys_enter: +NR 39 [(]'
 }
-# These are in assembler
+# These programs are in assembler
 if [ $ARCH = amd64 ]; then
 	need_program $TPROG/{newborn,spawned}
 	$TPROG/newborn
 	check "threads that stay where they began: a table" settle $TPROG/newborn
-	check "threads that stay where they began: recorded" traced $TPROG/newborn
-	check "threads that stay where they began: one frame" newborn
-	say "$(newborn)"
-	case_of "where the stack of the program before began" spawned \
+	check "threads that stay where they began: recorded" record_command $TPROG/newborn
+	check "threads that stay where they began: one frame" has_newborn_one_frame
+	say "$(has_newborn_one_frame)"
+	check_case "where the stack of the program before began" spawned \
 		--expect calls,calls,main,_start -- $TPROG/spawned
 fi
 
-case_of "a static program" chain-static --expect chain_c,chain_b,chain_a,main,_start \
+check_case "a static program" chain-static --expect chain_c,chain_b,chain_a,main,_start \
 	--expect chain_c,chain_b,chain_a,thread_a -- $TPROG/chain-static 40
-case_of "C++ exceptions" throws \
+check_case "C++ exceptions" throws \
 	--expect guard::~guard,passes.*,catcher.*,main --expect guard::~guard,thrower.*,passes \
 	--expect thrower,passes,catcher,main,_start -- $TPROG/throws 30
-case_of "a handler on an alternate stack" altstack \
+check_case "a handler on an alternate stack" altstack \
 	--expect handler_b,handler_a,syscall,interrupted_b,interrupted_a,main,_start \
 	--expect handler_b,handler_a,interrupted_b,interrupted_a,main,_start -- $TPROG/altstack 40
-case_of "loaded libraries" loads --expect plugged_inside,plugged,load,main,_start \
+check_case "loaded libraries" loads --expect plugged_inside,plugged,load,main,_start \
 	--expect 'dlopen.*,load,main,_start' -- $TPROG/loads $TPROG/libplug.so 30
 
 cat >script.sh <<'END'
@@ -94,7 +94,7 @@ g() { ls / >/dev/null; echo $1 | wc -l >/dev/null; read -t 0.01; }
 trap 'echo usr1 >/dev/null' USR1
 for i in 1 2 3 4 5; do f $i; kill -USR1 $$; done
 END
-case_of "bash" bash --min 200 --expect main,_start -- bash script.sh
+check_case "bash" bash --min 200 --expect main,_start -- bash script.sh
 
 cat >script.py <<'END'
 import os, threading, time, subprocess, json, re
@@ -116,7 +116,7 @@ try:
 except OSError:
     os.getuid()
 END
-case_of "python3" python3 --min 300 --expect Py_BytesMain,_start -- python3 script.py
+check_case "python3" python3 --min 300 --expect Py_BytesMain,_start -- python3 script.py
 
 git_work()
 {
@@ -125,11 +125,11 @@ git_work()
 		git status >/dev/null && cd ..
 }
 export -f git_work
-case_of "git" git --min 200 -- bash -c git_work
+check_case "git" git --min 200 -- bash -c git_work
 
 say "all:"
 sed 's/^/     /' $TEST_TMP/all-figures
 cp $TEST_TMP/all-figures $TEST_OUT/figures
 check "the registration ends" unregister
-check "no table is left" is "$(all_tables)" 0
+check "no table is left" is "$(count_tables)" 0
 finish

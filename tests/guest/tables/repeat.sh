@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 timeout=300
 #
-# A stack that is the same as at the task's last walk is checked and not walked again. It is walked
-# if a word has changed that the last walk read, or a mapping. A word that it did not read does not
-# matter.
+# The kernel checks a stack that is the same as at the task's last walk, and does not walk it again.
+# The kernel walks the stack if a mapping has changed, or a word that the last walk read. Other
+# words do not matter.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/lib.sh"
@@ -14,21 +14,21 @@ USTACK=$BUILD/trace-ustack
 need_program $TPROG/repeat $USTACK
 N=1000
 
-# The kernel counts the calls of the function that ends each walk.
-walks()
+# count_walks: the calls of the function that ends each walk, as the kernel counts them
+count_walks()
 {
 	cat $T/trace_stat/function* |
 		awk '$1 == "unwind_trail_keep" { n += $2 } END { print n + 0 }'
 }
 
-# repeated HOW: record it. Then $walked says how many of the stacks were walked.
-repeated()
+# record_repeated HOW: record `repeat HOW`. $walked is the number of stacks that were walked.
+record_repeated()
 {
 	echo 0 >$T/function_profile_enabled
 	echo unwind_trail_keep >$T/set_ftrace_filter
 	echo 1 >$T/function_profile_enabled
 	record -O $OPT -e raw_syscalls:sys_enter -f 'id == 110' -- $TPROG/repeat $1 $N || return
-	walked=$(walks)
+	walked=$(count_walks)
 	echo 0 >$T/function_profile_enabled
 	echo >$T/set_ftrace_filter
 	$USTACK report --json $TEST_TMP/trace.dat >report
@@ -55,7 +55,7 @@ END
 check "tables are registered" register $TPROG/repeat "$(realpath $LIBS/libc.so.6)"
 for how in same words callers mapped; do
 	walked=
-	check "$how: recorded" eval "repeated $how; echo \$walked >walked"
+	check "$how: recorded" eval "record_repeated $how; echo \$walked >walked"
 	walked=$(cat walked)
 	check "$how: each stack is right" python3 judge.py $how $N
 	say "$walked of $N stacks were walked"

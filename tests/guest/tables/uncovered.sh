@@ -12,7 +12,7 @@ only_amd64 "uncovered is in its assembler"
 need_tables
 need_program $TPROG/uncovered{,32}
 
-# run_traced PROGRAM PID-CALL GROUP-CALL: the stacks of its getppid() and getpgrp()
+# run_traced PROGRAM PID-CALL GROUP-CALL: record the stacks of PROGRAM in getppid() and getpgrp()
 run_traced()
 {
 	echo 1 >$T/options/$OPT
@@ -23,7 +23,7 @@ run_traced()
 	$1 || return
 	echo 0 >$T/events/raw_syscalls/sys_enter/enable
 	echo 0 >$T/options/$OPT
-	text
+	save_text
 	cp $TEST_TMP/text $TEST_OUT/text-$(basename $1)${tables:+-tables}
 	: >$TEST_TMP/calls
 	awk '
@@ -53,14 +53,14 @@ run_traced()
 	[ -s $TEST_TMP/calls ]
 }
 
-# calls NR: one line for each stack, with how often it occurs: "TIMES FRAMES FLAGS"
-calls()
+# count_shapes NR: a line "TIMES FRAMES FLAGS" for each kind of stack of a system call
+count_shapes()
 {
 	sed -n "s/^$1 //p" $TEST_TMP/calls | sort | uniq -c | awk '{ $1 = $1; print }'
 }
 
-# The shortest stack of a call
-frames()
+# find_shortest NR: the number of frames of the shortest stack of a system call
+find_shortest()
 {
 	sed -n "s/^$1 //p" $TEST_TMP/calls | sort -n | awk 'NR == 1 { print $1 }'
 }
@@ -69,52 +69,52 @@ frames()
 # the walk follows both frames. The second frame has the frame pointer 0, so the walk ends there.
 judge_junk()
 {
-	is "$(calls $1)" "5 1$2 incomplete
+	is "$(count_shapes $1)" "5 1$2 incomplete
 1 3$2 frame-pointer"
 }
 
 check "without tables: recorded" run_traced $TPROG/uncovered 110 111
-without=$(frames 110)
-say "getppid: $(calls 110)"
-say "getpgrp:" $(calls 111)
+without=$(find_shortest 110)
+say "getppid: $(count_shapes 110)"
+say "getpgrp:" $(count_shapes 111)
 check "without tables: frame pointers are followed" at_least "$without" 12
 check "without tables: no junk" judge_junk 111
 go=
 if [ -x $TPROG/go-calls ]; then
 	check "Go without tables: recorded" run_traced $TPROG/go-calls 110 111
-	say "getppid: $(calls 110)"
-	go=$(frames 110)
+	say "getppid: $(count_shapes 110)"
+	go=$(find_shortest 110)
 	check "Go without tables: frame pointers are followed" at_least "$go" 12
 else
 	say "skipped: a Go program; go (golang-go) was not there when this was built"
 fi
 check "32 bits: recorded" run_traced $TPROG/uncovered32 64 65
-say "getppid: $(calls 64)"
-check "32 bits: frame pointers are followed" at_least "$(frames 64)" 12
+say "getppid: $(count_shapes 64)"
+check "32 bits: frame pointers are followed" at_least "$(find_shortest 64)" 12
 check "32 bits: no junk" judge_junk 65 " compat"
 
 check "tables of all that runs are registered" register -a -v
 tables=1
 # Also while the tool makes a table, which takes a moment
 $TPROG/uncovered
-check "the program that is not covered gets a table" wait_for listed_times 1 $TPROG/uncovered
+check "the program that is not covered gets a table" wait_for is_listed_times 1 $TPROG/uncovered
 check "with tables: recorded" run_traced $TPROG/uncovered 110 111
-say "getppid: $(calls 110)"
-say "getpgrp:" $(calls 111)
-check "with tables: no stack is shorter" at_least "$(frames 110)" "$without"
-check "with tables: frame pointers were followed, and the stacks say so" \
-	is "$(calls 110 | grep -vc frame-pointer)" 0
+say "getppid: $(count_shapes 110)"
+say "getpgrp:" $(count_shapes 111)
+check "with tables: no stack is shorter" at_least "$(find_shortest 110)" "$without"
+check "with tables: stacks by frame pointers are flagged" \
+	is "$(count_shapes 110 | grep -vc frame-pointer)" 0
 check "with tables: no junk" judge_junk 111
 if [ "$go" ]; then
 	# Following its code takes a while
 	$TPROG/go-calls
-	check "Go: it has a table" wait_for listed_times 1 $TPROG/go-calls
+	check "Go with tables: the program has a table" wait_for is_listed_times 1 $TPROG/go-calls
 	check "Go with tables: recorded" run_traced $TPROG/go-calls 110 111
-	say "getppid: $(calls 110)"
-	check "Go with tables: no stack is shorter" at_least "$(frames 110)" "$go"
+	say "getppid: $(count_shapes 110)"
+	check "Go with tables: no stack is shorter" at_least "$(find_shortest 110)" "$go"
 fi
 check "32 bits, with tables: recorded" run_traced $TPROG/uncovered32 64 65
-check "32 bits, with tables: frame pointers are followed" at_least "$(frames 64)" 12
+check "32 bits, with tables: frame pointers are followed" at_least "$(find_shortest 64)" 12
 check "32 bits, with tables: no junk" judge_junk 65 " compat"
 check "the registration ends" unregister
 finish

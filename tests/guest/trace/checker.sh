@@ -9,7 +9,7 @@ need_kernel
 need_program $CALLPATH $PROG/callpath-check
 
 CALLPATH_OPTIONS="-b 8192 --file-version 6"
-callpath_case "as recorded" $CALLPATH -n 60 -x plain
+check_callpath "as recorded" $CALLPATH -n 60 -x plain
 cp $TEST_TMP/path $TEST_TMP/path.good
 cp $TEST_TMP/trace.dat $TEST_TMP/trace.good
 
@@ -56,7 +56,7 @@ spoil()
 }
 
 check "a wrong frame: made" spoil frame
-check_not "a wrong frame: seen" checked
+check_not "a wrong frame: seen" run_checker
 check "a wrong frame: counted in both events of the call" grep -qE ', 2 wrong' $TEST_TMP/verdict
 check "a wrong frame: the verdict has a line for the runner" grep -q '^WRONG: 2 ' $TEST_TMP/verdict
 check "a wrong frame: reported" report
@@ -64,15 +64,15 @@ check_not "a wrong frame: seen in the text" $PROG/callpath-check -R -r $TEST_TMP
 	$TEST_TMP/report
 
 check "another call's cookie: made" spoil cookie
-check_not "another call's cookie: seen" checked
+check_not "another call's cookie: seen" run_checker
 check "another call's cookie: counted in the event" grep -qE ', [12] wrong' $TEST_TMP/verdict
 check "another call's cookie: reported" report
 check_not "another call's cookie: seen in the text" $PROG/callpath-check -R -r $TEST_TMP/path \
 	$programs $TEST_TMP/report
-check_not "another call's cookie: seen with losses allowed" checked -l
+check_not "another call's cookie: seen with losses allowed" run_checker -l
 
 check "a cookie without a stack: made" spoil unknown
-check_not "a cookie without a stack: seen" checked
+check_not "a cookie without a stack: seen" run_checker
 check "a cookie without a stack: counted as not recorded" \
 	grep -qE '1 not recorded' $TEST_TMP/verdict
 check "a cookie without a stack: the verdict has a line for the runner" \
@@ -110,5 +110,5 @@ check "a gap: no frames come from after the gap" $PROG/callpath-check -R -l -r $
 # The record of another run does not fit this one
 cp $TEST_TMP/trace.good $TEST_TMP/trace.dat
 $CALLPATH -o $TEST_TMP/path -n 60 -s 99 -x plain
-check_not "the record of another run does not match" checked
+check_not "the record of another run does not match" run_checker
 finish

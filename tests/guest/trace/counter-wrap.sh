@@ -14,7 +14,7 @@ counter=/sys/module/unwind_counter/parameters/set
 
 # The counter wraps within the run, which makes several hundred entries on each CPU
 echo 0xffffff80 >$counter
-callpath_case "about to wrap" $CALLPATH -t 3 -n 100 -c 2 -x plain,yield,sleep,signal
+check_callpath "about to wrap" $CALLPATH -t 3 -n 100 -c 2 -x plain,yield,sleep,signal
 say "counters after it: $(cat $counter)"
 for c in $(cat $counter); do
 	check "a counter wrapped" at_most $((c)) $((0x7fffffff))
@@ -28,7 +28,7 @@ done
 record_repeated()
 {
 	local pid turn=0
-	callpath_record $CALLPATH -n 8000 -c 1 -x plain,yield -z 128 &
+	record_callpath $CALLPATH -n 8000 -c 1 -x plain,yield -z 128 &
 	pid=$!
 	while kill -0 $pid 2>/dev/null; do
 		sleep 0.03
@@ -46,5 +46,5 @@ check "cookies that come back: ten or more do" at_least "$repeated" 10
 say "$repeated stacks have a cookie that their task had before"
 check "cookies that come back: each event has the right stack" \
 	$PROG/callpath-check -r $TEST_TMP/path $programs $TEST_TMP/trace.dat
-plugin_case "cookies that come back" -n 100
+check_plugin "cookies that come back" -n 100
 finish

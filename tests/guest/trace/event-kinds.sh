@@ -23,12 +23,12 @@ check_kind()
 	echo >$T/trace
 	"$@"
 	echo 0 >$dir/enable
-	text
-	joined
-	check "$what: events have cookies" at_least "$(events_of $name)" 1
+	save_text
+	join_events
+	check "$what: events have cookies" at_least "$(count_events $name)" 1
 	check "$what: each cookie has a stack" each_has_stack $name
 	check "$what: no event without a cookie" is "$(count "[ :]$name[:( ]")" \
-		"$(($(events_of $name) + ${late:-0}))"
+		"$(($(count_events $name) + ${late:-0}))"
 }
 
 run_callpath()
@@ -94,10 +94,10 @@ write_user_events()
 if [ -e $T/user_events_data ]; then
 	echo >$T/trace
 	check "user event: written" write_user_events
-	text
-	joined
-	check "user event: each event has a cookie" is "$(events_of ustack_test)" 5
-	check "user event: each cookie has a stack" is "$(with_stack ustack_test)" 5
+	save_text
+	join_events
+	check "user event: each event has a cookie" is "$(count_events ustack_test)" 5
+	check "user event: each cookie has a stack" is "$(count_with_stack ustack_test)" 5
 	echo 0 >$T/events/user_events/ustack_test/enable 2>/dev/null
 else
 	check "user event: the kernel lists the events" false
@@ -125,11 +125,11 @@ for i in $(seq 5); do
 	echo "mark $i" >$T/trace_marker
 	printf '\1\0\0\0raw' >$T/trace_marker_raw
 done
-text
-joined
-check "trace_marker: each event has a cookie" is "$(events_of tracing_mark_write)" 5
-check "trace_marker: each cookie has a stack" is "$(with_stack tracing_mark_write)" 5
-check "trace_marker_raw: each cookie has a stack" is "$(with_stack '#')" 5
+save_text
+join_events
+check "trace_marker: each event has a cookie" is "$(count_events tracing_mark_write)" 5
+check "trace_marker: each cookie has a stack" is "$(count_with_stack tracing_mark_write)" 5
+check "trace_marker_raw: each cookie has a stack" is "$(count_with_stack '#')" 5
 check "trace_marker: trace-cmd records" record -O $OPT -e sched:sched_process_exec -- \
 	bash -c "echo mark me >$T/trace_marker"
 check "trace_marker: trace-cmd reports" report

@@ -23,13 +23,13 @@ check "every function: a program runs and ends" \
 	run_in_time $CALLPATH -o $TEST_TMP/path -n 5 -x plain
 check "every function: another program runs and ends" run_in_time /bin/true
 echo 0 >$T/tracing_on
-text
+save_text
 check "every function: calls are traced" at_least "$(count ' <-')" 1000
-check "every function: calls have cookies" at_least "$(cookies)" 100
-check "every function: calls have stacks" at_least "$(stacks)" 1
+check "every function: calls have cookies" at_least "$(count_cookies)" 100
+check "every function: calls have stacks" at_least "$(count_stacks)" 1
 # The tracer does not trace its own functions: about one cookie for each call, no avalanche
 check "every function: about one cookie for each call" \
-	at_most "$(cookies)" "$(($(count ' <-') + 100))"
+	at_most "$(count_cookies)" "$(($(count ' <-') + 100))"
 
 # With the events' option as well, on a busy machine
 echo 1 >$T/options/$OPT

@@ -64,7 +64,7 @@ check "the option is turned on after the load" write 1 $T/options/$OPT
 echo 1 >$T/events/sched/sched_switch/enable
 sleep 0.5
 echo 0 >$T/events/sched/sched_switch/enable
-text
-joined
-check "stacks are recorded after the load" at_least "$(with_stack sched_switch)" 1
+save_text
+join_events
+check "stacks are recorded after the load" at_least "$(count_with_stack sched_switch)" 1
 finish

@@ -46,9 +46,9 @@ check "a refused function command is not listed" \
 echo 1 >$I/i$refused/events/syscalls/sys_enter_getpriority/enable
 $CALLPATH -o $TEST_TMP/path -n 100 -x plain
 echo 0 >$I/i$refused/events/syscalls/sys_enter_getpriority/enable
-text $I/i$refused
+save_text $I/i$refused
 check "the refused instance records events" at_least "$(count 'sys_getpriority\(')" 15
-check "the refused instance records no cookie" is "$(cookies)" 0
+check "the refused instance records no cookie" is "$(count_cookies)" 0
 
 # All instances with the option get the stacks of the same call, with the same cookie
 event=syscalls/sys_enter_getpriority	# no shell makes this one
@@ -62,12 +62,12 @@ done
 bad=0 first=
 for i in $(seq $got); do
 	[ $i != "$refused" ] || continue
-	text $I/i$i
-	joined
-	n=$(events_of sys_getpriority)
-	[ "$n" -ge 15 ] && [ "$(with_stack sys_getpriority)" = "$n" ] || {
+	save_text $I/i$i
+	join_events
+	n=$(count_events sys_getpriority)
+	[ "$n" -ge 15 ] && [ "$(count_with_stack sys_getpriority)" = "$n" ] || {
 		echo "     instance $i: $n events with a cookie," \
-			"$(with_stack sys_getpriority) with a stack"
+			"$(count_with_stack sys_getpriority) with a stack"
 		bad=$((bad + 1))
 	}
 	# Cookies and stacks of them

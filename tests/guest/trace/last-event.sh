@@ -31,18 +31,18 @@ start_recording()
 # check_complete WHAT EVENT: the text has EVENT with its cookie, its stack and its mappings
 check_complete()
 {
-	joined
-	check "$1: the event has a cookie and a stack" is "$(with_stack "$2")" \
+	join_events
+	check "$1: the event has a cookie and a stack" is "$(count_with_stack "$2")" \
 		"$(count "[ :]$2[:( ]")"
-	check "$1: one event has a stack" at_least "$(with_stack "$2")" 1
-	check "$1: every frame is in a mapping that was recorded" unmapped
+	check "$1: one event has a stack" at_least "$(count_with_stack "$2")" 1
+	check "$1: every frame is in a mapping that was recorded" are_frames_mapped
 }
 
 # check_stopped WHAT: the first event has stopped the recording
 check_stopped()
 {
 	check "$1: recording is off" is "$(cat $T/tracing_on)" 0
-	text_running
+	save_running_text
 	check "$1: the first event is the last one recorded" is "$(count "$NAME\(")" 1
 	check_complete "$1" "$NAME"
 }
@@ -79,10 +79,10 @@ run_callpath
 echo 0 >$T/events/raw_syscalls/sys_enter/enable
 echo '!traceoff:1' >$E/trigger
 check "an event that is off: recording is off" is "$(cat $T/tracing_on)" 0
-text_running
+save_running_text
 grep -vE 'user unwind|=>' $TEST_TMP/text | grep callpath | tail -n 1 >$TEST_TMP/last
 pid=$(sed -E 's/^ *callpath-([0-9]+).*/\1/' $TEST_TMP/last)
-joined $pid
+join_events $pid
 check "an event that is off: the last event before it has a stack" \
 	is "$(tail -n 1 $TEST_TMP/joined | grep -cE '^sys_enter [0-9a-f]+')" 1
 
@@ -92,8 +92,8 @@ echo 1 >$E/enable
 start_recording
 echo 0 >$T/tracing_on
 run_callpath
-text_running
-check "with tracing off: no cookie, no stack" is "$(cookies) $(stacks)" "0 0"
+save_running_text
+check "with tracing off: no cookie, no stack" is "$(count_cookies) $(count_stacks)" "0 0"
 echo 0 >$E/filter
 echo 0 >$T/options/$OPT
 
@@ -125,7 +125,7 @@ echo 1 >$T/tracing_cpumask
 start_recording
 $CALLPATH -o $TEST_TMP/path -n 100 -c 2 -x plain
 echo 0 >$T/tracing_on
-text_running
+save_running_text
 check "one traced CPU: the other CPU records nothing" is "$(count '\[001\]')" 0
 check "one traced CPU: events are recorded" at_least "$(count 'sys_sched_setaffinity\(')" 40
 check_complete "one traced CPU" sys_sched_setaffinity

@@ -11,16 +11,16 @@ need_kernel
 need_program $PROG/dlopen-host
 I=$T/instances
 
-count_maps()
+count_maps_in()
 {
-	text_running $1
+	save_running_text $1
 	count "<user unwind map $pid "
 }
 
 # has_maps DIR: the instance has mappings of the process
 has_maps()
 {
-	at_least $(count_maps $1) 1
+	at_least $(count_maps_in $1) 1
 }
 
 mkdir $I/a $I/b
@@ -32,12 +32,12 @@ coproc HOST { exec $PROG/dlopen-host 3 wait 3 wait; }
 pid=$HOST_PID in=${HOST[1]}
 check "an instance has the mappings" wait_for has_maps $I/a
 check "the other instance has the mappings" wait_for has_maps $I/b
-check "the process waits for a line" wait_for asleep $pid dlopen-host
-in_a=$(count_maps $I/a)
+check "the process waits for a line" wait_for is_asleep $pid dlopen-host
+in_a=$(count_maps_in $I/a)
 echo >$I/b/trace
 echo >&$in
 check "a cleared instance gets the mappings again" wait_for has_maps $I/b
-check "an instance that was not cleared gets no mapping again" is "$(count_maps $I/a)" $in_a
+check "an instance that was not cleared gets no mapping again" is "$(count_maps_in $I/a)" $in_a
 eval "exec $in>&-"
 wait $pid 2>/dev/null
 
@@ -48,14 +48,14 @@ LOOKS=/sys/module/slow_maps/parameters/looks
 echo 0 >$I/b/events/syscalls/sys_enter_getppid/enable
 coproc HOST { exec $PROG/dlopen-host $(printf '3 wait %.0s' {0..20}); }
 pid=$HOST_PID in=${HOST[1]}
-check "another process waits for a line" wait_for asleep $pid dlopen-host
+check "another process waits for a line" wait_for is_asleep $pid dlopen-host
 echo >&$in
 has_looked()
 {
 	at_least "$(cat $LOOKS)" 1
 }
 check "looks are counted" wait_for has_looked
-check "the process waits again after a look" wait_for asleep $pid dlopen-host
+check "the process waits again after a look" wait_for is_asleep $pid dlopen-host
 echo 0 >$LOOKS
 for ((i = 0; i < 20; i++)); do
 	echo >$I/b/trace
@@ -65,7 +65,7 @@ done
 wait $pid 2>/dev/null
 looks=$(cat $LOOKS)
 say "another instance cleared 20 times: $looks looks at what is mapped"
-text_running $I/a
+save_running_text $I/a
 check "the stacks of the process were recorded" \
 	at_least "$(count "-$pid +\[.*<user unwind stack ")" 60
 check "clears of another instance cause few looks" at_most $looks 5
@@ -85,7 +85,7 @@ check "another process does not wait for that mapping" \
 wait $slow
 echo 0 >$T/options/$OPT
 echo 0 >$T/events/raw_syscalls/sys_enter/enable
-text
+save_text
 # The mapping of the program may be missing, because the program keeps no frame pointers
 for i in slow other; do
 	check "the mappings of $i are there" \

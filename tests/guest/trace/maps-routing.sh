@@ -28,16 +28,16 @@ record_stacks()
 	echo 0 >$I/a/events/raw_syscalls/sys_enter/enable
 }
 
-# count_maps DIR, count_stacks DIR: the number of map events of callpath, and of stacks, in DIR
-count_maps()
+# count_maps_in DIR, count_stacks DIR: the number of map events of callpath, and of stacks, in DIR
+count_maps_in()
 {
-	text_running $1
+	save_running_text $1
 	count "<user unwind map [0-9]+ .*$CALLPATH>"
 }
-count_stacks()
+count_stacks_in()
 {
-	text_running $1
-	stacks
+	save_running_text $1
+	count_stacks
 }
 
 mkdir $I/a $I/b $I/m
@@ -47,52 +47,52 @@ done
 check "at boot the option is off" is "$(cat $T/options/$M $I/m/options/$M | tr -d '\n')" 00
 
 run_callpath
-check "no taker: the top level with stacks has maps" at_least "$(count_maps $T)" 1
-check "no taker: an instance with stacks has maps" at_least "$(count_maps $I/a)" 1
-check "no taker: an instance without stacks has no maps" is "$(count_maps $I/m)" 0
+check "no taker: the top level with stacks has maps" at_least "$(count_maps_in $T)" 1
+check "no taker: an instance with stacks has maps" at_least "$(count_maps_in $I/a)" 1
+check "no taker: an instance without stacks has no maps" is "$(count_maps_in $I/m)" 0
 
 check "one taker: the option is turned on" write 1 $I/m/options/$M
 run_callpath
-check "one taker: the taker has maps" at_least "$(count_maps $I/m)" 1
-check "one taker: no other instance has maps" is "$(count_maps $T) $(count_maps $I/a)" "0 0"
-check "one taker: another instance keeps its stacks" at_least "$(count_stacks $I/a)" 40
-check "one taker: the taker has no stacks" is "$(count_stacks $I/m)" 0
+check "one taker: the taker has maps" at_least "$(count_maps_in $I/m)" 1
+check "one taker: no other instance has maps" is "$(count_maps_in $T) $(count_maps_in $I/a)" "0 0"
+check "one taker: another instance keeps its stacks" at_least "$(count_stacks_in $I/a)" 40
+check "one taker: the taker has no stacks" is "$(count_stacks_in $I/m)" 0
 
 check "two takers: the option is turned on" write 1 $I/b/options/$M
 run_callpath
 check "two takers: both takers have maps" \
-	at_least "$(($(count_maps $I/m) > 0 && $(count_maps $I/b) > 0))" 1
-check "two takers: no other instance has maps" is "$(count_maps $T) $(count_maps $I/a)" "0 0"
+	at_least "$(($(count_maps_in $I/m) > 0 && $(count_maps_in $I/b) > 0))" 1
+check "two takers: no other instance has maps" is "$(count_maps_in $T) $(count_maps_in $I/a)" "0 0"
 
 # An instance that does not record does not keep maps from the others
 echo 0 >$I/m/tracing_on
 echo 0 >$I/b/tracing_on
 run_callpath
-check "takers do not record: the top level has maps" at_least "$(count_maps $T)" 1
-check "takers do not record: an instance with stacks has maps" at_least "$(count_maps $I/a)" 1
+check "takers do not record: the top level has maps" at_least "$(count_maps_in $T)" 1
+check "takers do not record: an instance with stacks has maps" at_least "$(count_maps_in $I/a)" 1
 echo 1 >$I/b/tracing_on
 run_callpath
-check "one of two takers records: the recording taker has maps" at_least "$(count_maps $I/b)" 1
+check "one of two takers records: the recording taker has maps" at_least "$(count_maps_in $I/b)" 1
 check "one of two takers records: no other instance has maps" \
-	is "$(count_maps $T) $(count_maps $I/a) $(count_maps $I/m)" "0 0 0"
+	is "$(count_maps_in $T) $(count_maps_in $I/a) $(count_maps_in $I/m)" "0 0 0"
 echo 1 >$I/m/tracing_on
 
 # An instance can have both options
 check "a taker with stacks: the option is turned on" write 1 $T/options/$M
 run_callpath
-check "a taker with stacks: the taker has maps" at_least "$(count_maps $T)" 1
-check "a taker with stacks: another instance with stacks has no maps" is "$(count_maps $I/a)" 0
+check "a taker with stacks: the taker has maps" at_least "$(count_maps_in $T)" 1
+check "a taker with stacks: another instance with stacks has no maps" is "$(count_maps_in $I/a)" 0
 echo 0 >$T/options/$M
 
 # The option goes off in one instance after the other: by a write, and with a removed instance
 echo 0 >$I/b/options/$M
 run_callpath
-check "a taker turned the option off: the other taker has maps" at_least "$(count_maps $I/m)" 1
-check "a taker turned the option off: this instance has no maps" is "$(count_maps $I/b)" 0
+check "a taker turned the option off: the other taker has maps" at_least "$(count_maps_in $I/m)" 1
+check "a taker turned the option off: this instance has no maps" is "$(count_maps_in $I/b)" 0
 check "the last taker is removed with the option on" rmdir $I/m
 run_callpath
-check "the last taker is gone: the top level has maps" at_least "$(count_maps $T)" 1
-check "the last taker is gone: an instance with stacks has maps" at_least "$(count_maps $I/a)" 1
+check "the last taker is gone: the top level has maps" at_least "$(count_maps_in $T)" 1
+check "the last taker is gone: an instance with stacks has maps" at_least "$(count_maps_in $I/a)" 1
 
 # The kernel fills a small buffer of stacks many times; the maps are still there
 mkdir $I/m
@@ -100,7 +100,7 @@ echo 1 >$I/m/options/$M
 echo 16 >$T/buffer_size_kb
 run_callpath
 record_stacks 3000
-check "a small buffer full of stacks: the taker keeps its maps" at_least "$(count_maps $I/m)" 1
+check "a small buffer full of stacks: the taker keeps its maps" at_least "$(count_maps_in $I/m)" 1
 echo 1408 >$T/buffer_size_kb
 
 # An instance that sets the option later also gets mappings that were recorded elsewhere before
@@ -108,13 +108,13 @@ echo 0 >$I/m/options/$M
 echo 1 >$T/events/syscalls/sys_enter_getppid/enable
 coproc HOST { exec $PROG/dlopen-host 3 wait 3 wait; }
 pid=$HOST_PID in=${HOST[1]}
-check "a program waits for a line" wait_for asleep $pid dlopen-host
+check "a program waits for a line" wait_for is_asleep $pid dlopen-host
 echo >$I/m/trace
 echo 1 >$I/m/options/$M
 echo >&$in
 is_touched_again()
 {
-	text_running $I/m
+	save_running_text $I/m
 	at_least "$(count "<user unwind map $pid .*dlopen-host>")" 1
 }
 check "a new taker gets the mappings that later stacks touch" wait_for is_touched_again

@@ -10,7 +10,7 @@ need_program $CALLPATH $PROG/dlopen-host $PROG/libtouch.so
 
 host=$PROG/dlopen-host
 
-# maps_of PID: the map events of a process in the last text(), as lines
+# maps_of PID: the map events of a process in the last save_text(), as lines
 # "START-END PGOFF DEV INO [BUILDID] PATH"
 maps_of()
 {
@@ -29,7 +29,7 @@ start_host()
 	coproc HOST { exec $host "$@" 2>&1; }
 	pid=$HOST_PID
 	out=${HOST[0]} in=${HOST[1]}
-	check "${host##*/} waits for a line" wait_for asleep $pid ${host##*/}
+	check "${host##*/} waits for a line" wait_for is_asleep $pid ${host##*/}
 }
 
 # count_sleeps: how often the program has gone to sleep
@@ -42,7 +42,7 @@ count_sleeps()
 has_stepped()
 {
 	! readlink /proc/$pid/exe >/dev/null ||
-		{ [ "$(count_sleeps)" != "$1" ] && asleep $pid ${host##*/}; }
+		{ [ "$(count_sleeps)" != "$1" ] && is_asleep $pid ${host##*/}; }
 }
 
 make_step()
@@ -73,7 +73,7 @@ start_host wait 5 keep:$PROG/libtouch.so wait 5 wait
 # Drop the mappings that the shell touched before it executed the program
 echo >$T/trace
 make_step
-text_running
+save_running_text
 cp /proc/$pid/maps $TEST_TMP/proc
 check "the program's mapping is recorded" at_least "$(count_maps $pid $host)" 1
 check "the library's mapping is recorded" at_least "$(count_maps $pid .*/libtouch.so)" 1
@@ -110,28 +110,28 @@ check "the build ID is that of the file" \
 # Nothing new: the same stacks again record no mapping. A cleared buffer has lost them.
 n=$(maps_of $pid | wc -l)
 make_step
-text_running
+save_running_text
 check "more stacks of the same mappings record no mapping" is "$(maps_of $pid | wc -l)" $n
 end_host
 
 start_host 3 wait 3 wait 3 wait 3
-text_running
+save_running_text
 check "a new process: the mapping is recorded" is "$(count_maps $pid $host)" 1
 echo >$T/trace
 make_step
-text_running
+save_running_text
 check "a cleared buffer: the mapping is recorded again" is "$(count_maps $pid $host)" 1
 mkdir $T/instances/m
 echo 1 >$T/instances/m/events/syscalls/sys_enter_getppid/enable
 echo 1 >$T/instances/m/options/$OPT
 make_step
-text_running $T/instances/m
+save_running_text $T/instances/m
 check "an instance that starts to receive gets the mapping" is "$(count_maps $pid $host)" 1
 echo 0 >$T/instances/m/tracing_on
 echo >$T/instances/m/trace
 echo 1 >$T/instances/m/tracing_on
 make_step
-text_running $T/instances/m
+save_running_text $T/instances/m
 check "an instance that receives again gets the mapping" is "$(count_maps $pid $host)" 1
 end_host
 rmdir $T/instances/m || check "the instance can be removed" false
@@ -142,17 +142,17 @@ $host 2 2 >/dev/null &
 wait $!
 bash -c "echo \$\$ >$TEST_TMP/pid; exec $host 3"
 pid=$(cat $TEST_TMP/pid)
-text_running
+save_running_text
 check "after exec the new program is recorded" is "$(count_maps $pid $host)" 1
 $CALLPATH -o $TEST_TMP/path -n 40 -x exec,plain
-text_running
+save_running_text
 check "each program that callpath executes is recorded" at_least \
 	"$(count "<user unwind map [0-9]+ .*$CALLPATH>")" 2
 
 # Another file in the same place: libraries that are opened and closed in turn
 cp $PROG/libtouch.so $TEST_TMP/second.so
 start_host $PROG/libtouch.so $TEST_TMP/second.so $PROG/libtouch.so wait
-text_running
+save_running_text
 read -r line1 <&$out
 read -r line2 <&$out
 say "$line1"
@@ -173,7 +173,7 @@ start_host 3 wait 3 wait
 rm $TEST_TMP/gone
 echo >$T/trace
 make_step
-text_running
+save_running_text
 check "a removed file is named as /proc/PID/maps names it" at_least \
 	"$(count_maps $pid "$TEST_TMP/gone \(deleted\)")" 1
 end_host
@@ -187,7 +187,7 @@ done
 if mkdir -p "$deep" && cp $CALLPATH "$deep/prog"; then
 	echo >$T/trace
 	"$deep/prog" -o $TEST_TMP/path -n 30
-	text_running
+	save_running_text
 	check "a path of ${#deep} bytes is whole" at_least "$(count " $deep/prog>")" 1
 else
 	check "a long path can be made" false
@@ -236,13 +236,13 @@ echo >$T/trace
 echo 1 >$T/events/raw_syscalls/sys_enter/enable
 taskset -c 0 $CALLPATH -o $TEST_TMP/path -n 20000 -x plain -z 256
 echo 0 >$T/events/raw_syscalls/sys_enter/enable
-text
+save_text
 count_overrun()
 {
 	sed -n 's/^overrun: //p' $T/per_cpu/cpu0/stats
 }
 check "a full buffer: events were overwritten" at_least "$(count_overrun)" 20000
-check "a full buffer: every frame of the newer half is in a recorded mapping" unmapped 0.5
+check "a full buffer: every frame of the newer half is in a recorded mapping" are_frames_mapped 0.5
 check "a full buffer: the mapping is recorded a few times only" \
 	at_most "$(count "<user unwind map .*$CALLPATH>")" 4
 
@@ -257,7 +257,7 @@ echo 0 >$T/instances/m/events/raw_syscalls/sys_enter/enable
 sleep 1
 kill $reader
 wait $reader 2>/dev/null
-check "a buffer read all the time: more stacks than it holds" at_least "$(stacks)" 5000
+check "a buffer read all the time: more stacks than it holds" at_least "$(count_stacks)" 5000
 # A reader that has to wait for the CPU can be late by most of a buffer
 check "a buffer read all the time: the mapping comes once or twice" \
 	at_most "$(count "<user unwind map .*$CALLPATH>")" 2

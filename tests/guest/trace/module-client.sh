@@ -34,7 +34,7 @@ run_callpath()
 	echo 1 >$T/events/unwind_client/enable
 	$CALLPATH -o $TEST_TMP/path "$@"
 	echo 0 >$T/events/unwind_client/enable
-	text
+	save_text
 	read -r want have <<<"$(count_answered)"
 }
 

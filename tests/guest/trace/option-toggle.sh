@@ -30,9 +30,9 @@ check "the option is turned on and off" at_least $n 2
 echo >$T/trace
 $CALLPATH -o $TEST_TMP/path -n 50
 echo 0 >$T/events/enable
-text
+save_text
 check "off: events are recorded" at_least "$(count 'sys_enter: NR')" 50
-check "off: no cookie" is "$(cookies)" 0
+check "off: no cookie" is "$(count_cookies)" 0
 echo 1408 >$T/buffer_size_kb
-callpath_case "on again" $CALLPATH -t 2 -n 40 -c 4 -x plain,yield,signal
+check_callpath "on again" $CALLPATH -t 2 -n 40 -c 4 -x plain,yield,signal
 finish

@@ -25,13 +25,13 @@ record_both()
 {
 	RECORD_UNDER="perf record -q -o $TEST_TMP/perf.data -e sched:sched_switch
 		-e sched:sched_waking --call-graph fp,defer --" \
-		callpath_record $CALLPATH -t 3 -n 40 -c 2 -x plain,yield,sleep,signal,fork
+		record_callpath $CALLPATH -t 3 -n 40 -c 2 -x plain,yield,sleep,signal,fork
 }
 
 check "perf and ftrace record at once" record_both
 check "ftrace: each event has the right stack" \
 	$PROG/callpath-check -r $TEST_TMP/path $programs $TEST_TMP/trace.dat
-plugin_case "ftrace" -n 100
+check_plugin "ftrace" -n 100
 print_script()
 {
 	perf script -i $TEST_TMP/perf.data --comm callpath -F comm,tid,event,ip \

@@ -8,7 +8,8 @@
 need_kernel
 need_program $PROG/uring-work
 
-# list_owners: write the names of the tasks with a cookie or a stack in the last text() into owners
+# list_owners: write the names of the tasks with a cookie or a stack in the last save_text() into
+# owners
 list_owners()
 {
 	awk '/<user unwind (cookie|stack)/ { sub(/-[0-9]+ +\[.*/, ""); gsub(/ /, ""); print }' \
@@ -24,7 +25,7 @@ rc=$?
 sync
 sleep 0.5
 echo 0 >$T/events/enable
-text
+save_text
 [ $rc != 4 ] || skip "this kernel has no io_uring"
 check "io_uring works" is $rc 0
 check "io_uring workers have events" at_least "$(count '^ *iou-wrk-[0-9]+.*sched_')" 20
@@ -44,7 +45,7 @@ grep -q '^io_read$' $T/available_filter_functions && {
 	check "a function of workers: the command is set" write "io_read:$OPT" $T/set_ftrace_filter
 	$PROG/uring-work $TEST_TMP/file 20 >/dev/null
 	write "!io_read:$OPT" $T/set_ftrace_filter
-	text
+	save_text
 	list_owners
 	check_not "a function of workers: no worker has a cookie" grep -E '^iou-' $TEST_TMP/owners
 }
