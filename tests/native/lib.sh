@@ -10,9 +10,10 @@ ustack=$(realpath "${TOOL:-$build/trace-ustack}")
 native=$build/tests/native
 tmp=$(mktemp -d)
 started=		# processes to end
-helper=			# another, up to the end of the test
+helper=			# a process to end after the test
 ustack_with=		# a command that runs the tool
-# of recordings whose programs were skipped. In a guest some are skipped each time.
+# How often a recording with skipped programs is tried. In a guest, some programs are skipped each
+# time.
 tries=5
 [ ! -d /host/tree ] || tries=2
 trap '[ -z "$started" ] || { kill -CONT $started; kill $started; } 2>/dev/null
@@ -32,7 +33,7 @@ remove_maps()
 	done
 }
 
-# record OPTION...: with this source, into t.dat, the summary for programs in sums
+# record OPTION...: record by $SOURCE into t.dat; the file sums has the summary in JSON
 record()
 {
 	remove_maps
@@ -42,8 +43,8 @@ record()
 		"$@" >output 2>&1 </dev/null
 }
 
-# record_whole OPTION...: the same. If programs were skipped, their events have no stack: record
-# again, up to $tries times in all.
+# record_whole OPTION...: record up to $tries times, until no BPF program was skipped. Events of
+# skipped programs have no stack.
 record_whole()
 {
 	local i status
