@@ -34,8 +34,8 @@ unavailable()
 	exit $CANNOT_BE_HAD
 }
 
-# try_logged LOG WHAT COMMAND... : long work. A status line that changes, or without a terminal one
-# more line every half minute. Returns the status of COMMAND.
+# try_logged LOG WHAT COMMAND...: run COMMAND, which takes long. A terminal gets a status line that
+# changes, other outputs a line every half minute. Returns the status of COMMAND.
 try_logged()
 {
 	local log=$1 what=$2 start=$SECONDS pid rc=0 every=30 last=$SECONDS
@@ -63,20 +63,20 @@ try_logged()
 	return $rc
 }
 
-# run_logged LOG WHAT COMMAND... : the same, and the work must succeed.
+# run_logged LOG WHAT COMMAND...: try_logged(), and the work must succeed.
 run_logged()
 {
 	try_logged "$@" || die_logged "$1" "$2" $?
 }
 
-# die_logged LOG WHAT STATUS: print the end of the log and $HINT, what can be done about it.
+# die_logged LOG WHAT STATUS: print the end of the log, and $HINT, which names a remedy.
 die_logged()
 {
 	tail -n 25 "$1" >&2
 	die "$2 failed (exit $3); the whole log is $1${HINT:+; }${HINT:-}"
 }
 
-# progress_of LOG: its last line, and how many objects a kernel build has made so far.
+# progress_of LOG: the last line of LOG, and the number of objects that a kernel build has made.
 progress_of()
 {
 	local n
@@ -85,14 +85,14 @@ progress_of()
 	tail -n 1 "$1" | tr -d '\r' | cut -c 1-70
 }
 
-# hash_of FILE... : one short name for the content of some files and of standard input ("-").
+# hash_of FILE...: one short name for the content of all files; "-" is standard input.
 hash_of()
 {
 	cat -- "$@" | sha256sum | cut -c 1-12
 }
 
-# holders FILE: the processes that have FILE locked, by lock()
-holders()
+# list_holders FILE: the processes that hold the lock() of FILE
+list_holders()
 {
 	local info pid
 	for info in $(grep -ls "^lock:.*:$(stat -c %i "$1") " /proc/[0-9]*/fdinfo/9); do
@@ -101,8 +101,8 @@ holders()
 	done
 }
 
-# lock NAME [-s]: one script at a time makes NAME in the cache. With -s, none makes it until this
-# process and its children end. Without a cache, nothing can be had.
+# lock NAME [-s]: one script at a time makes NAME in the cache. With -s, no script makes NAME until
+# this process and its children end. Without a cache, the script ends here.
 lock()
 {
 	local why
@@ -110,11 +110,11 @@ lock()
 		unavailable "no place for the cache: ${why##*$'\n'}; set TRACE_USTACK_CACHE"
 	exec 9>"$CACHE/.lock-$1"
 	flock ${2:-} -n 9 && return
-	say "waiting for other runs that make or use $1:$(holders "$CACHE/.lock-$1")"
+	say "waiting for other runs that make or use $1:$(list_holders "$CACHE/.lock-$1")"
 	flock ${2:-} 9
 }
 
-# cross_prefix ARCH: what the names of the compilers for Debian's architecture ARCH begin with here.
+# cross_prefix ARCH: the prefix of the names of compilers for Debian's architecture ARCH.
 cross_prefix()
 {
 	case $1 in
@@ -183,7 +183,7 @@ ARCHIVE_FAULT+='|is not signed|is expired|Could not get lock'
 ARCHIVE_FAULT+='|not valid yet|does not have a Release file|no longer has a Release file'
 ARCHIVE_LACKS='Unable to locate|installation candidate|was not found|unmet dependencies|held broken'
 
-# archive_fault LOG: print the first line with one of both; fails if something else went wrong.
+# archive_fault LOG: print the first line with a fault of these two kinds; fails if LOG has none.
 archive_fault()
 {
 	grep -m1 -E "^(E:|Err:|  ).*($ARCHIVE_FAULT|$ARCHIVE_LACKS)" "$1" |

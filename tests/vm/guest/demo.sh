@@ -12,7 +12,7 @@ F=/host/out/files
 DURATION=4
 mkdir -p $F
 
-step()
+print_step()
 {
 	echo "guest: $*"
 }
@@ -79,7 +79,7 @@ bash clients.sh 2>/dev/null &
 wait
 END
 
-step "starting the load: bash, python3, git and a server (python3 -m http.server)"
+print_step "starting the load: bash, python3, git and a server (python3 -m http.server)"
 echo "a page" >page
 # below the recorder, which starts before its time counts
 nice -n 19 setsid bash load.sh &
@@ -94,12 +94,12 @@ done
 	give_up "python3 -m http.server answers no client on port 8000, see above"
 }
 
-step "recording all tasks for $DURATION s: trace-ustack record -a -e sched"
+print_step "recording all tasks for $DURATION s: trace-ustack record -a -e sched"
 $B/trace-ustack record -q -a -e sched --duration $DURATION -o $F/trace.dat ||
 	give_up "trace-ustack record failed, see above; trace-ustack check says what is missing"
 kill -9 -- -$load
 
-step "reading the recording: trace-cmd report, and trace-ustack stat, flame, report"
+print_step "reading the recording: trace-cmd report, and trace-ustack stat, flame, report"
 trace-cmd report -i $F/trace.dat >$F/trace-cmd.txt 2>trace-cmd.err &
 trace_cmd=$!
 $B/trace-ustack stat --json --all $F/trace.dat >$F/stat.json &&
