@@ -32,7 +32,7 @@ BUILDS = {
 }
 
 
-def section(path, name):
+def read_section(path, name):
     with tempfile.NamedTemporaryFile() as out:
         subprocess.run(["objcopy", "-O", "binary", "--only-section=" + name,
                         "--set-section-flags", name + "=alloc", path, out.name],
@@ -41,9 +41,9 @@ def section(path, name):
             return f.read()
 
 
-def seed(path, alt=None):
-    parts = [section(path, ".debug_" + s) for s in SECTIONS]
-    parts += [section(alt, ".debug_" + s) if alt else b"" for s in SECTIONS[:3]]
+def make_seed(path, alt=None):
+    parts = [read_section(path, ".debug_" + s) for s in SECTIONS]
+    parts += [read_section(alt, ".debug_" + s) if alt else b"" for s in SECTIONS[:3]]
     return b"\0" + b"".join(struct.pack("<H", len(p)) + p for p in parts)
 
 
@@ -68,7 +68,7 @@ def main():
                             *flags.split(), "s.c", "-x", "none", "h.o", "-no-pie", "-o", name],
                            cwd=tmp, check=True)
             with open(os.path.join(to, name), "wb") as f:
-                f.write(seed(out))
+                f.write(make_seed(out))
         if shutil.which("dwz"):
             a, b = os.path.join(tmp, "a"), os.path.join(tmp, "b")
             types = "".join("struct t%d { int first%d, second%d; } v%d;\n" % (i, i, i, i)
@@ -81,7 +81,7 @@ def main():
             subprocess.run(["dwz", "-l", "none", "-L", "none", "-m", "c", "-M", "c", "a", "b"],
                            cwd=tmp, check=True)
             with open(os.path.join(to, "dwz"), "wb") as f:
-                f.write(seed(a, os.path.join(tmp, "c")))
+                f.write(make_seed(a, os.path.join(tmp, "c")))
 
 
 if __name__ == "__main__":

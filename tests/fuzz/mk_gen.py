@@ -41,7 +41,7 @@ class Section:
                    bytes([len(data)]) + data + ops)
 
 
-def pushes(n):
+def make_pushes(n):
     """push of n registers, the first is rbp; body; pops"""
     out = b"\x41\x0e\x10\x86\x02"
     for i in range(1, n):
@@ -60,11 +60,11 @@ SIGNAL = bytes([0x0f, 4, 0x77, 0xa0, 1, 6, 0x10, 6, 3, 0x77, 0xf8, 0, 0x10, 7, 3
 NOPS = bytes.fromhex("662e0f1f840000000000660f1f440000")
 
 
-def inputs():
+def make_inputs():
     s = Section()
     s.cie()
     for i in range(6):
-        s.fde(CODE + i * 0x100, 0xf0, pushes(1 + i))
+        s.fde(CODE + i * 0x100, 0xf0, make_pushes(1 + i))
     code = b"".join(b"\xc3" * 0xf0 + NOPS for _ in range(6))
     yield "pushes", code, s.data
     s = Section()
@@ -79,13 +79,13 @@ def inputs():
     yield "signal", b"", s.data
     s = Section()
     s.cie(b"zPLR", b"\x9b\0\0\0\0\x1b\x1b")
-    s.fde(CODE, 0x40, pushes(2), b"\1\2\3\4")
-    s.fde(CODE + 0x20, 0x40, pushes(3), b"\1\2\3\4")
-    s.fde(CODE, 0x40, pushes(2), b"\1\2\3\4")
+    s.fde(CODE, 0x40, make_pushes(2), b"\1\2\3\4")
+    s.fde(CODE + 0x20, 0x40, make_pushes(3), b"\1\2\3\4")
+    s.fde(CODE, 0x40, make_pushes(2), b"\1\2\3\4")
     yield "overlaps", b"", s.data
     s = Section(True)
     s.cie()
-    s.fde(CODE, 0x40, pushes(4))
+    s.fde(CODE, 0x40, make_pushes(4))
     yield "long_lengths", b"", s.data
     s = Section()
     s.cie(data=b"\0", version=3)
@@ -97,7 +97,7 @@ def inputs():
     yield "many_rows", b"", s.data
 
 
-def others():
+def make_others():
     """arm64: signed return addresses, a signal trampoline; s390x: registers in registers"""
     s = Section(ra=30, align=4)
     s.cie(ops=bytes([0x0c, 31, 0]))
@@ -155,7 +155,7 @@ GO = [
 ]
 
 
-def go():
+def make_go():
     """A Go program: code, .gopclntab of Go 1.18 and section headers"""
     code, names, lists, places = b"", b"", b"\0", []
     for name, flags, text, sp in GO:
@@ -188,7 +188,7 @@ def go():
     return out
 
 
-def elf(eh_frame):
+def make_elf(eh_frame):
     """A file with section headers and a .plt"""
     stub = bytes.fromhex("ff2511223344" "6811223344" "e911223344")
     names = b"\0.eh_frame\0.plt\0.shstrtab\0"
@@ -209,18 +209,18 @@ def elf(eh_frame):
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         raise SystemExit(__doc__)
-    for name, code, eh_frame in inputs():
+    for name, code, eh_frame in make_inputs():
         with open(os.path.join(sys.argv[1], name), "wb") as f:
             f.write(b"\0" + struct.pack("<H", len(code)) + code + eh_frame + bytes(4))
-    for name, kind, code, eh_frame in others():
+    for name, kind, code, eh_frame in make_others():
         with open(os.path.join(sys.argv[1], name), "wb") as f:
             f.write(bytes([kind]) + struct.pack("<H", len(code)) + code + eh_frame + bytes(4))
     with open(os.path.join(sys.argv[1], "followed"), "wb") as f:
         f.write(b"\0" + struct.pack("<H", len(FOLLOWED)) + FOLLOWED)
     with open(os.path.join(sys.argv[1], "go"), "wb") as f:
-        f.write(b"\1" + go())
+        f.write(b"\1" + make_go())
     s = Section()
     s.cie(data=b"\x03")
-    s.fde(0x100, 0x10, pushes(2), enc="i")
+    s.fde(0x100, 0x10, make_pushes(2), enc="i")
     with open(os.path.join(sys.argv[1], "elf"), "wb") as f:
-        f.write(b"\1" + elf(s.data))
+        f.write(b"\1" + make_elf(s.data))

@@ -16,7 +16,7 @@ RSP, RBP, RBX, R10 = 7, 6, 3, 10
 I386, ECX, ESP = 0x83, 1, 4
 
 
-def row(end, addr, start, sp, words, shift=0):
+def make_row(end, addr, start, sp, words, shift=0):
     size = "bhi"[shift]
     return (struct.pack(end + "BHI"[addr], start) + bytes([sp | len(words) << 1 | shift << 5]) +
             b"".join(struct.pack(end + (size.upper() if unsigned else size), w)
@@ -36,7 +36,7 @@ def pairs(*words):
     return out
 
 
-def section(version, abi, funcs, flags=None, kept=None):
+def make_section(version, abi, funcs, flags=None, kept=None):
     """
     funcs: (start, size, FRE type and flags, info2, rep_size, [rows])
     kept: (slot, rows) of each of them, which version 3 has with an auxiliary header
@@ -57,7 +57,7 @@ def section(version, abi, funcs, flags=None, kept=None):
             fdes += struct.pack(end + "iIIIB", rel, size, len(rows), len(list_), info)
             fdes += bytes([rep, 0, 0]) if version == 2 else b""
         for r in list_:
-            rows += row(end, info & 15, *r)
+            rows += make_row(end, info & 15, *r)
             nr += 1
     ra = {3: -8, I386: -4}.get(abi, 0)
     head = struct.pack(end + "HBBBbbBIIIII", 0xdee2, version, flags, abi, 0, ra, len(aux),
@@ -65,8 +65,8 @@ def section(version, abi, funcs, flags=None, kept=None):
     return head + aux + fdes + rows
 
 
-def plain(version, flags=None):
-    return section(version, 3, [
+def make_plain(version, flags=None):
+    return make_section(version, 3, [
         (TEXT, 0x40, 0, 0, 0, [(0, S, signed(8)), (1, S, signed(16, -16)), (0x3f, S, signed(8))]),
         (TEXT + 0x40, 0x200, 1, 0, 0, [(0, F, signed(16, -16), 1), (0x1f0, S, signed(8), 2)]),
         (TEXT + 0x400, 0x10, 0, 0, 0, [(0, S, [])] if version > 1 else []),
@@ -75,45 +75,46 @@ def plain(version, flags=None):
 
 CODE = TEXT + 0x800
 INPUTS = {
-    "v1": (plain(1), 0),
-    "v2": (plain(2), 0),
-    "v2_pcrel": (plain(2, 7), 1),
-    "v3": (plain(3), 0),
-    "v3_index": (plain(3), 1 + 4 * 16),
-    "v3_plt": (section(3, 3, [
+    "v1": (make_plain(1), 0),
+    "v2": (make_plain(2), 0),
+    "v2_pcrel": (make_plain(2, 7), 1),
+    "v3": (make_plain(3), 0),
+    "v3_index": (make_plain(3), 1 + 4 * 16),
+    "v3_plt": (make_section(3, 3, [
         (TEXT, 0x100, 0x10, 0, 16, [(0, S, signed(8)), (11, S, signed(16))]),
         (TEXT + 0x100, 0x40, 0, 0, 0, [(0, S, signed(8))])]), 0),
-    "v3_flex": (section(3, 3, [
+    "v3_flex": (make_section(3, 3, [
         (TEXT, 0x40, 0, 1, 0, [
             (0, 0, pairs(R10 << 3 | REG, 0)),
             (8, 0, pairs(RBP << 3 | REG | DEREF, -8, 0, RBP << 3 | REG | DEREF, 0)),
             (32, 0, pairs(RSP << 3 | REG, 24, RSP << 3 | REG | DEREF, 16, DEREF, -16))]),
         (TEXT + 0x40, 0x40, 0, 0, 0, [(0, S, signed(8))])]), 0),
-    "v3_add": (section(3, 3, [
+    "v3_add": (make_section(3, 3, [
         (TEXT, 0x40, 0x80, 31, 0, [
             (0, 0, pairs(RSP << 3 | REG | DEREF | ADD, 16) + signed(80) + pairs(0, DEREF, -24)),
             (32, 0, pairs(RSP << 3 | REG, 24))]),
         (TEXT + 0x40, 0x40, 0, 0, 0, [(0, S, signed(8))])]), 0),
-    "v3_signal": (section(3, 3, [
+    "v3_signal": (make_section(3, 3, [
         (TEXT, 0x40, 0, 0, 0, [(0, S, signed(16))]),
         (CODE, 0x10, 0x80, 1, 0, [(0, 0, pairs(*(w for off in (160, 168, 120) for w in (
             RSP << 3 | REG | DEREF, off)), ), 1)])]), 0),
-    "v3_kept": (section(3, 3, [
+    "v3_kept": (make_section(3, 3, [
         (TEXT, 0x40, 0, 0, 0, [(0, S, signed(8)), (1, S, signed(16)), (0x3f, S, signed(8))]),
         (TEXT + 0x40, 0x40, 0, 1, 0, [(0, 0, pairs(RBX << 3 | REG, 32))]),
         (TEXT + 0x400, 0x10, 0, 0, 0, [(0, S, signed(8))])],
         kept=[(2, 2), (4, 1), (1, 0)]), 0),
-    "v3_no_rows": (section(3, 3, [(TEXT, 0x40, 0, 0, 0, []), (CODE, 0x10, 0x80, 0, 0, [])]), 2),
-    "i386": (section(3, I386, [
+    "v3_no_rows": (make_section(3, 3, [(TEXT, 0x40, 0, 0, 0, []), (CODE, 0x10, 0x80, 0, 0, [])]),
+                   2),
+    "i386": (make_section(3, I386, [
         (TEXT, 0x40, 0, 0, 0, [(0, S, signed(4)), (1, S, signed(8, -8)), (8, F, signed(8, -8))]),
         (TEXT + 0x40, 0x40, 0, 1, 0, [(0, 0, pairs(ECX << 3 | REG, 32))]),
         (CODE, 0x10, 0x80, 1, 0, [(0, 0, pairs(*(w for off in (188, 216, 184) for w in (
             ESP << 3 | REG | DEREF, off)), ), 1)])]), 0),
-    "s390x": (section(3, 4, [
+    "s390x": (make_section(3, 4, [
         (TEXT, 0x40, 0, 0, 0, [(0, S, signed(0)), (8, S, signed(12, -48, -72))])]), 0),
-    "s390x_v2": (section(2, 4, [
+    "s390x_v2": (make_section(2, 4, [
         (TEXT, 0x40, 0, 0, 0, [(0, S, signed(0)), (8, S, signed(12, 29, 33))])]), 0),
-    "arm64": (section(3, 2, [
+    "arm64": (make_section(3, 2, [
         (TEXT, 0x40, 0, 0, 0, [(0, S, signed(0)), (8, S | 0x80, signed(32, -24, -32))])]), 0),
 }
 

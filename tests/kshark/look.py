@@ -31,7 +31,7 @@ class Picture:
         return [line[i:i + 3] for i in range(0, len(line), 3)]
 
 
-def runs(row, color):
+def find_runs(row, color):
     """(first, one after the last) of each run of a colour in a row."""
     x = 0
     while x < len(row):
@@ -44,11 +44,11 @@ def runs(row, color):
         yield first, x
 
 
-def wait(pic, line, stack):
+def find_wait(pic, line, stack):
     best = None
     for y in range(pic.height):
         row = pic.row(y)
-        for first, end in runs(row, line):
+        for first, end in find_runs(row, line):
             if stack in row[end:end + 3] and (not best or end - first > best[2] - best[1]):
                 best = (y, first, end)
     if not best:
@@ -68,7 +68,7 @@ def wait(pic, line, stack):
     return request + 3, y, (end + 1 + last) // 2, y
 
 
-def column(pic, x, color):
+def find_column(pic, x, color):
     best = 0
     for cx in range(max(0, x - 2), min(pic.width, x + 3)):
         run = 0
@@ -86,10 +86,10 @@ def main():
         color = bytes.fromhex(args[0])
         print(sum(pic.row(y).count(color) for y in range(pic.height)))
     elif what == "wait":
-        found = wait(pic, bytes.fromhex(args[0]), bytes.fromhex(args[1]))
+        found = find_wait(pic, bytes.fromhex(args[0]), bytes.fromhex(args[1]))
         print(*(found or ()))
     elif what == "column":
-        print(column(pic, int(args[0]), bytes.fromhex(args[1])))
+        print(find_column(pic, int(args[0]), bytes.fromhex(args[1])))
     elif what == "band":
         color = bytes.fromhex(args[0])
         print(sum(pic.row(y).count(color) * 2 > pic.width for y in range(pic.height)))

@@ -184,7 +184,7 @@ def make_table(tools, path, folder, states):
     return Table(tools, wrapped, states, own), None
 
 
-def look_at(tools, path):
+def check_table(tools, path):
     result, states, known, late = Result(path), States(), {}, []
     spans = []
     elf = Elf(path)
@@ -236,7 +236,7 @@ def is_elf(path, least):
     return head[:6] == b"\x7fELF\2\1" and head[16:20] in (b"\2\0\x3e\0", b"\3\0\x3e\0")
 
 
-def files(args, least):
+def list_files(args, least):
     """Each file once, large ones first, so that no worker is left with one at the end"""
     seen, found = set(), []
     for arg in args:
@@ -261,8 +261,8 @@ def set_tools(tools):
     TOOLS = tools
 
 
-def worker(path):
-    return look_at(TOOLS, path)
+def check_file(path):
+    return check_table(TOOLS, path)
 
 
 def main():
@@ -279,10 +279,10 @@ def main():
     if options.help or not options.files:
         print(__doc__.strip())
         return 0 if options.help else 2
-    paths = files(options.files, options.min)
+    paths = list_files(options.files, options.min)
     sums, said, without = Result(""), time.monotonic(), 0
     with multiprocessing.Pool(options.j, set_tools, [Tools(options)], 50) as pool:
-        for n, r in enumerate(pool.imap_unordered(worker, paths), 1):
+        for n, r in enumerate(pool.imap_unordered(check_file, paths), 1):
             for name in ("fdes", "rows", "table_rows", "equal", "hole", "wrong", "wrong_rows",
                          "other", "excused"):
                 setattr(sums, name, getattr(sums, name) + getattr(r, name))

@@ -37,7 +37,7 @@ PEERS = {
 }
 
 
-def output(command, addrs=None, check=True):
+def run_program(command, addrs=None, check=True):
     text = None if addrs is None else "".join("%#x\n" % a for a in addrs)
     env = {k: v for k, v in os.environ.items() if k != "DEBUGINFOD_URLS"}
     got = subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -47,10 +47,10 @@ def output(command, addrs=None, check=True):
     return got.stdout
 
 
-def symbols(path):
+def list_symbols(path):
     """Sorted (address, size) and the names at each address."""
     names, sizes = {}, {}
-    for line in output(["readelf", "-sW", path], check=False).splitlines():
+    for line in run_program(["readelf", "-sW", path], check=False).splitlines():
         w = line.split()
         if len(w) >= 8 and w[3] in ("FUNC", "IFUNC", "NOTYPE") and w[6] != "UND":
             addr = int(w[1], 16)
@@ -59,16 +59,16 @@ def symbols(path):
     return sorted(sizes.items()), names
 
 
-def code(path):
+def find_code(path):
     spans = []
-    for line in output(["readelf", "-lW", path], check=False).splitlines():
+    for line in run_program(["readelf", "-lW", path], check=False).splitlines():
         w = line.split()
         if w and w[0] == "LOAD" and "E" in line.split("0x")[-2]:
             spans.append((int(w[2], 16), int(w[2], 16) + int(w[4], 16)))
     return spans
 
 
-def sample(spans, syms, count):
+def choose_addresses(spans, syms, count):
     rng = random.Random(1)
     addrs = set()
     for _ in range(count):
@@ -90,7 +90,7 @@ def line_of(text):
     return os.path.basename(m.group(1)), line
 
 
-def frames(text):
+def read_frames(text):
     """{address: [(name, (file, line) or None)...]}"""
     found, rows = {}, text.splitlines()
     i = 0
@@ -107,7 +107,7 @@ def frames(text):
     return found
 
 
-def chains(text):
+def read_chains(text):
     found = {}
     for row in text.splitlines():
         if re.fullmatch(r"0x[0-9a-f]+", row):
@@ -122,14 +122,14 @@ class File:
     def __init__(self, bin_dir, path, debug, count):
         self.path, self.bad = path, 0
         # a debug file has the symbols that a stripped one lacks
-        self.syms, self.names = symbols(debug or path)
+        self.syms, self.names = list_symbols(debug or path)
         if not self.syms:
-            self.syms, self.names = symbols(path)
+            self.syms, self.names = list_symbols(path)
         self.starts = [a for a, _ in self.syms]
-        self.addrs = sample(code(path), self.syms, count)
-        self.ours = frames(output([bin_dir + "/lines", "-m", path], self.addrs))
+        self.addrs = choose_addresses(find_code(path), self.syms, count)
+        self.ours = read_frames(run_program([bin_dir + "/lines", "-m", path], self.addrs))
         dies = [bin_dir + "/dies", path] + ([debug] if debug else [])
-        self.dies = chains(output(dies, self.addrs))
+        self.dies = read_chains(run_program(dies, self.addrs))
 
     def aliases(self, addr):
         """All names of symbols that hold the address."""
@@ -174,7 +174,7 @@ class File:
         return "alias" if len(a) == 1 and b[0][0] in self.aliases(addr) else "the name"
 
     def compare_peers(self, peers):
-        theirs = {peer: frames(output(PEERS[peer] + [self.path], self.addrs, check=False))
+        theirs = {peer: read_frames(run_program(PEERS[peer] + [self.path], self.addrs, check=False))
                   for peer in peers}
         count = {peer: {"same": 0, "alias": 0, "outvoted": 0} for peer in peers}
         for addr in self.addrs:

@@ -45,7 +45,7 @@ class Record:
         self.frames = []
 
 
-def parse(path):
+def parse_text(path):
     records = []
     with open(path, errors="replace") as f:
         for line in f:
@@ -81,7 +81,7 @@ def stacks_of(records):
     return stacks
 
 
-def hexes(frames):
+def format_addresses(frames):
     return " ".join("%x" % f for f in frames)
 
 
@@ -90,8 +90,8 @@ def judge_stack(stack, want, exact, opt):
     if opt.limit:
         want = want[:opt.limit]
     if (frames != want) if exact else (frames[:len(want)] != want):
-        return "the stack is %s (%d), not %s (%d)" % (hexes(frames[:8]), len(frames),
-                                                      hexes(want[:8]), len(want))
+        return "the stack is %s (%d), not %s (%d)" % (format_addresses(frames[:8]), len(frames),
+                                                      format_addresses(want[:8]), len(want))
     if opt.records and len(stack) != opt.records:
         return "the stack is in %d records, not %d" % (len(stack), opt.records)
     if any(("more" in flags) != (i < len(stack) - 1) for i, (flags, _) in enumerate(stack)):
@@ -103,8 +103,8 @@ def judge_stack(stack, want, exact, opt):
     return None
 
 
-def paths(opt):
-    records = parse(opt.trace)
+def judge_paths(opt):
+    records = parse_text(opt.trace)
     stacks = stacks_of(records)
     bad = gone = found = 0
     for line in open(opt.paths):
@@ -145,7 +145,7 @@ def paths(opt):
     return bad or not found
 
 
-def late(opt):
+def judge_late(opt):
     call = {}
     for line in open(opt.paths):
         if line.startswith("call "):
@@ -159,7 +159,7 @@ def late(opt):
             call[(24, 4)] = [addresses[0], addresses[1]]
             call[(24, 5)] = [addresses[0], addresses[2]]
     tops = {v[0] for v in call.values()}
-    records = parse(opt.trace)
+    records = parse_text(opt.trace)
     stacks = stacks_of(records)
     mark = "irq_disable: caller=do_syscall_64"
     marked = any(r.text.startswith(mark) for r in records)
@@ -219,9 +219,9 @@ def late(opt):
             count["empty"] < opt.empty)
 
 
-def compat(opt):
+def judge_compat(opt):
     bad = found = 0
-    for r in parse(opt.trace):
+    for r in parse_text(opt.trace):
         match = re.match(r"<user unwind stack [0-9a-f]+((?: [-\w]+)*)>", r.text)
         if not match or not r.frames:
             continue
@@ -230,7 +230,7 @@ def compat(opt):
         if flagged != (max(r.frames) < 1 << 32):
             bad += 1
             if bad <= 5:
-                print("%s-%d: %s has %s" % (r.comm, r.tid, r.text, hexes(r.frames[:8])))
+                print("%s-%d: %s has %s" % (r.comm, r.tid, r.text, format_addresses(r.frames[:8])))
     print("%d 32-bit stacks, %d wrong" % (found, bad))
     if bad:
         print("WRONG: %d stacks have the flag of the other kind" % bad)
@@ -251,7 +251,8 @@ def main():
     p.add_argument("paths")
     p.add_argument("trace")
     opt = p.parse_args()
-    return 1 if {"paths": paths, "late": late, "compat": compat}[opt.what](opt) else 0
+    return 1 if {"paths": judge_paths, "late": judge_late,
+                 "compat": judge_compat}[opt.what](opt) else 0
 
 
 sys.exit(main())

@@ -19,7 +19,7 @@ STACK = re.compile(r"-(\d+) +\[\d+\].* user_unwind_stack: +cookie=([0-9a-f]+) tg
 LEAST = 100
 
 
-def of_perf(path):
+def read_perf(path):
     stacks, key = {}, None
     for line in open(path, errors="replace"):
         found = DEFERRED.search(line)
@@ -37,7 +37,7 @@ def of_perf(path):
     return stacks
 
 
-def of_ftrace(path):
+def read_ftrace(path):
     stacks = {}
     for line in open(path, errors="replace"):
         found = STACK.search(line)
@@ -48,7 +48,7 @@ def of_ftrace(path):
 
 
 def main():
-    perf, ftrace = of_perf(sys.argv[1]), of_ftrace(sys.argv[2])
+    perf, ftrace = read_perf(sys.argv[1]), read_ftrace(sys.argv[2])
     both = perf.keys() & ftrace.keys()
     other = [key for key in both if perf[key] != ftrace[key]]
     for key in other[:5]:

@@ -94,7 +94,7 @@ class Elf:
         return cls.known[path]
 
 
-def begins(frame):
+def is_start(frame):
     """Do programs or threads start in this frame?"""
     if re.match(r"(_start|__clone3?|clone3?)\+", frame["what"]) or GO.match(frame["what"]):
         return True
@@ -108,7 +108,7 @@ def begins(frame):
             elf.clone is not None and elf.clone < off <= elf.clone + CLONE_BYTES)
 
 
-def stacks(path, see=lambda event: None):
+def read_stacks(path, see=lambda event: None):
     """(event, frames, marks) of each event that has user frames, or marks in their place.
 
     see() gets each event after the event before it was returned.
@@ -158,12 +158,12 @@ class Registered:
             self.tables[int(child)] = self.tables[int(parent)]
 
 
-def name(frame):
+def name_of(frame):
     return re.sub(r"\+0x[0-9a-f]+$", "", frame["what"])
 
 
-def has(frames, wanted):
-    names = iter(name(f) for f in frames)
+def has_frames(frames, wanted):
+    names = iter(name_of(f) for f in frames)
     return all(any(re.fullmatch(w, n) for n in names) for w in wanted)
 
 
@@ -186,7 +186,7 @@ def main():
     why = collections.Counter()
     bad, seen, never, before, switched = [], set(), 0, 0, collections.Counter()
     registered = Registered()
-    for event, frames, marks in stacks(args.report, registered.see if args.registered else id):
+    for event, frames, marks in read_stacks(args.report, registered.see if args.registered else id):
         if event["comm"] not in args.comm:
             continue
         if registered.tables[int(event["tid"])] < args.registered:
@@ -198,15 +198,15 @@ def main():
         total += 1
         frames_sum += len(frames)
         for wanted in args.expect:
-            if wanted not in seen and has(frames, wanted.split(",")):
+            if wanted not in seen and has_frames(frames, wanted.split(",")):
                 seen.add(wanted)
-        never += any(has(frames, [n]) for n in args.never)
-        if not marks and frames and (args.flags_only or begins(frames[-1])):
+        never += any(has_frames(frames, [n]) for n in args.never)
+        if not marks and frames and (args.flags_only or is_start(frames[-1])):
             complete += 1
             continue
-        if marks and args.excuse and has(frames, [args.excuse]):
+        if marks and args.excuse and has_frames(frames, [args.excuse]):
             switched["%s in %s" % (marks[0].split(":")[0], next(
-                name(f) for f in frames if re.fullmatch(args.excuse, name(f))))] += 1
+                name_of(f) for f in frames if re.fullmatch(args.excuse, name_of(f))))] += 1
             continue
         cause = "; ".join(marks) or "ends in %s" % frames[-1]["what"]
         if frames:
