@@ -237,7 +237,7 @@ static void the_expression_of_a_plt(void **state)
 	assert_rule(&at(0x1000)->cfa, CFI_BAD, 0, CFI_CAUSE_EXPR);
 }
 
-static void expressions_that_are_none(void **state)
+static void expressions_that_are_no_rules(void **state)
 {
 	(void)state;
 	/* *(*(rsp + 8) + 8), and sums that are too large */
@@ -599,7 +599,7 @@ int main(void)
 		cmocka_unit_test(every_way_to_define_the_cfa),
 		cmocka_unit_test(expressions_that_are_rules),
 		cmocka_unit_test(the_expression_of_a_plt),
-		cmocka_unit_test(expressions_that_are_none),
+		cmocka_unit_test(expressions_that_are_no_rules),
 		cmocka_unit_test(a_caller_sp_that_is_not_the_cfa),
 		cmocka_unit_test(nonsense_spoils_what_follows_only),
 		cmocka_unit_test(every_encoding_of_a_pc),

@@ -224,7 +224,7 @@ static void an_instruction_that_writes_neither_changes_nothing(void **state)
 	}
 }
 
-static void half_of_a_saved_return_address_is_none(void **state)
+static void half_of_a_saved_return_address_is_no_return_address(void **state)
 {
 	(void)state;
 	runs_at_start(0x1100);
@@ -428,7 +428,7 @@ int main(void)
 		flow_test(code_after_saved_registers_are_written_has_rows),
 		flow_test(code_after_fp_is_written_as_a_second_operand_is_a_hole),
 		flow_test(an_instruction_that_writes_neither_changes_nothing),
-		flow_test(half_of_a_saved_return_address_is_none),
+		flow_test(half_of_a_saved_return_address_is_no_return_address),
 		flow_test(a_saved_return_address_that_is_written_over_is_lost),
 		flow_test(a_call_loses_a_return_address_that_is_saved_below_sp),
 		flow_test(an_atomic_instruction_loses_the_return_address_that_it_writes_over),

@@ -85,7 +85,7 @@ static void a_write_barrier_leaves_sp_as_it_was(void **state)
 	assert_sp(BUILTIN + 5, 8);
 }
 
-static void another_builtin_does_not(void **state)
+static void a_builtin_that_is_no_write_barrier_may_move_sp(void **state)
 {
 	(void)state;
 	builtin("Builtins_Frameless", BUILTIN, "e8 00000000 c3");
@@ -146,7 +146,7 @@ static void nothing_is_assumed_where_a_table_may_lead(void **state)
 	assert_not_covered(OTHER + 15);
 }
 
-static void such_code_without_a_frame_has_no_rows(void **state)
+static void a_builtin_without_a_frame_has_no_rows(void **state)
 {
 	(void)state;
 	builtin("Builtins_Frameless", BUILTIN, "c3 ffd3 c3");
@@ -155,7 +155,7 @@ static void such_code_without_a_frame_has_no_rows(void **state)
 	assert_not_covered(BUILTIN + 2);
 }
 
-static void such_code_that_contradicts_other_code_has_no_rows(void **state)
+static void a_builtin_that_contradicts_other_code_has_no_rows(void **state)
 {
 	(void)state;
 	/* push %rbp; mov %rsp,%rbp; leave; ret; and a jump to the ret, with the frame */
@@ -220,13 +220,13 @@ int main(void)
 		v8_test(a_frame_is_known_from_its_first_to_its_last_instruction),
 		v8_test(a_callee_may_pop_its_arguments),
 		v8_test(a_write_barrier_leaves_sp_as_it_was),
-		v8_test(another_builtin_does_not),
+		v8_test(a_builtin_that_is_no_write_barrier_may_move_sp),
 		v8_test(a_return_address_that_is_popped_and_pushed_again),
 		v8_test(arguments_that_are_popped_before_the_return),
 		v8_test(a_handler_of_exceptions_runs_with_the_frame),
 		v8_test(nothing_is_assumed_where_a_table_may_lead),
-		v8_test(such_code_without_a_frame_has_no_rows),
-		v8_test(such_code_that_contradicts_other_code_has_no_rows),
+		v8_test(a_builtin_without_a_frame_has_no_rows),
+		v8_test(a_builtin_that_contradicts_other_code_has_no_rows),
 		v8_test(paths_that_disagree),
 		v8_test(builtins_that_nothing_calls),
 		v8_test(without_symbols_nothing_is_known),

@@ -351,7 +351,7 @@ static void s390x_stubs(void **state)
 	assert_int_equal(table.stats.plt_bytes, 128);
 }
 
-static void padding_of_both(void **state)
+static void s390x_and_arm64_pad_with_instructions(void **state)
 {
 	(void)state;
 	start_file(EM_S390);
@@ -438,7 +438,7 @@ static int read_memory(void *ctx, uint64_t addr, void *to, size_t len)
 	return 0;
 }
 
-static void what_is_mapped_gives_the_same_table(void **state)
+static void a_mapped_file_gives_the_same_table(void **state)
 {
 	static const uint16_t machines[] = { EM_S390, EM_AARCH64 };
 	uint64_t at = 0x3ff80000000, bias;
@@ -533,10 +533,10 @@ int main(void)
 		cmocka_unit_test(arm64_counts_what_a_plt_has_pushed),
 		cmocka_unit_test(arm64_stubs),
 		cmocka_unit_test(s390x_stubs),
-		cmocka_unit_test(padding_of_both),
+		cmocka_unit_test(s390x_and_arm64_pad_with_instructions),
 		cmocka_unit_test(arm64_returns_from_signals),
 		cmocka_unit_test(s390x_returns_from_signals),
-		cmocka_unit_test(what_is_mapped_gives_the_same_table),
+		cmocka_unit_test(a_mapped_file_gives_the_same_table),
 		cmocka_unit_test(other_byte_orders_are_other_architectures),
 		cmocka_unit_test(stacks_of_either_byte_order_are_walked),
 	};

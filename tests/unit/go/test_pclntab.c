@@ -111,7 +111,7 @@ static void a_quantum_scales_pcs(void **state)
 	assert_false(go_pcs_find(&t, &f, f.pcsp, 0x1020, &v));
 }
 
-static void lines(void **state)
+static void a_pc_has_the_line_and_file_of_the_table(void **state)
 {
 	const char *file;
 	uint32_t line;
@@ -269,7 +269,7 @@ int main(void)
 		cmocka_unit_test(functions_of_each_version),
 		cmocka_unit_test(values_hold_up_to_the_next_pc),
 		cmocka_unit_test(a_quantum_scales_pcs),
-		cmocka_unit_test(lines),
+		cmocka_unit_test(a_pc_has_the_line_and_file_of_the_table),
 		cmocka_unit_test(the_entry_tells_where_the_code_starts),
 		cmocka_unit_test(other_headers_are_refused),
 		cmocka_unit_test(functions_out_of_order_are_refused),

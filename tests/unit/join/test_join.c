@@ -55,7 +55,7 @@ static void another_task_with_the_same_cookie_is_another_key(void **state)
 	assert_stack(at(0, 11, 110), 0xb);
 }
 
-static void without_a_later_cookie_it_is_still_in_the_kernel(void **state)
+static void without_a_later_cookie_the_task_is_still_in_the_kernel(void **state)
 {
 	struct join_stats st;
 
@@ -83,7 +83,7 @@ static void the_same_cookie_later_does_not_hide_the_other_between(void **state)
 	assert_int_equal(at(0, 10, 300).state, JOIN_PENDING);
 }
 
-static void with_a_later_cookie_and_no_drops_it_was_not_recorded(void **state)
+static void with_a_later_cookie_and_no_drops_a_stack_was_not_recorded(void **state)
 {
 	(void)state;
 	request(cpu0, 10, C1, 100);
@@ -92,7 +92,7 @@ static void with_a_later_cookie_and_no_drops_it_was_not_recorded(void **state)
 	assert_int_equal(at(0, 10, 100).state, JOIN_UNRECORDED);
 }
 
-static void with_a_later_cookie_and_drops_it_is_lost(void **state)
+static void with_a_later_cookie_and_drops_a_stack_is_lost(void **state)
 {
 	struct join_stats st;
 
@@ -251,7 +251,7 @@ static void a_whole_copy_in_another_buffer_replaces_a_cut_one(void **state)
 	assert_int_equal(a.flags, 0);
 }
 
-static void a_whole_stack_that_disagrees_with_the_cut_one_does_not(void **state)
+static void a_whole_stack_that_disagrees_does_not_replace_a_cut_one(void **state)
 {
 	uint32_t other;
 
@@ -402,10 +402,10 @@ int main(void)
 		T(a_stack_may_come_before_its_request),
 		T(one_stack_answers_every_request_of_its_cookie),
 		T(another_task_with_the_same_cookie_is_another_key),
-		T(without_a_later_cookie_it_is_still_in_the_kernel),
+		T(without_a_later_cookie_the_task_is_still_in_the_kernel),
 		T(the_same_cookie_later_does_not_hide_the_other_between),
-		T(with_a_later_cookie_and_no_drops_it_was_not_recorded),
-		T(with_a_later_cookie_and_drops_it_is_lost),
+		T(with_a_later_cookie_and_no_drops_a_stack_was_not_recorded),
+		T(with_a_later_cookie_and_drops_a_stack_is_lost),
 		T(drops_of_another_buffer_do_not_explain_a_missing_stack),
 		T(drops_of_a_buffer_count_before_it_has_a_stream),
 		T(in_a_damaged_file_what_is_missing_is_lost),
@@ -416,7 +416,7 @@ int main(void)
 		T(a_loss_on_another_cpu_does_not_cut),
 		T(a_stack_right_after_a_loss_may_lack_its_start),
 		T(a_whole_copy_in_another_buffer_replaces_a_cut_one),
-		T(a_whole_stack_that_disagrees_with_the_cut_one_does_not),
+		T(a_whole_stack_that_disagrees_does_not_replace_a_cut_one),
 		T(equal_stacks_are_stored_once),
 		T(a_stack_without_frames_is_an_answer),
 		T(an_unknown_task_or_place_has_no_request),

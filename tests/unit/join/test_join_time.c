@@ -16,7 +16,7 @@ static void among_equal_cookies_the_nearest_in_time_is_taken(void **state)
 	assert_stack(at(0, 10, FAR + 100), 0xb);
 }
 
-static void of_two_that_may_be_meant_the_nearest_is_taken(void **state)
+static void of_two_possible_stacks_the_nearest_is_taken(void **state)
 {
 	uint32_t cpu2;
 
@@ -98,7 +98,7 @@ static void another_cookies_stack_between_ends_an_entry_too(void **state)
 	assert_int_equal(at(0, 10, 100).state, JOIN_UNRECORDED);
 }
 
-static void its_own_buffer_does_not_go_before_another_entry(void **state)
+static void the_own_buffer_does_not_go_before_another_entry(void **state)
 {
 	uint32_t other;
 
@@ -192,13 +192,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(among_equal_cookies_the_nearest_in_time_is_taken),
-		T(of_two_that_may_be_meant_the_nearest_is_taken),
+		T(of_two_possible_stacks_the_nearest_is_taken),
 		T(a_stack_past_another_cookie_on_the_same_cpu_is_refused),
 		T(a_far_stack_past_another_cookie_on_another_cpu_is_refused),
 		T(a_cookie_that_came_back_gets_the_stack_of_its_time),
 		T(a_cookie_that_came_back_without_its_stack_gets_none),
 		T(another_cookies_stack_between_ends_an_entry_too),
-		T(its_own_buffer_does_not_go_before_another_entry),
+		T(the_own_buffer_does_not_go_before_another_entry),
 		T(a_whole_stack_of_another_entry_does_not_replace_a_cut_one),
 		T(just_less_than_a_period_is_left_to_the_clocks),
 		T(a_slow_clock_is_believed_at_any_distance),

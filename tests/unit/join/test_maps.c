@@ -282,7 +282,7 @@ static void where_the_tasks_own_mapping_is_missing_only_the_impossible_is_no_cod
 	assert_int_equal(maps_find_outside(m, 10, addrs, 1, 5), 4);
 }
 
-static void what_no_kernel_writes_costs_no_more(void **state)
+static void a_search_of_half_a_million_frames_is_short(void **state)
 {
 	const uint32_t nr = 1 << 19;
 	uint64_t *addrs = calloc(nr, sizeof(*addrs)), i;
@@ -363,7 +363,7 @@ int main(void)
 		T(a_stack_with_too_many_new_mappings_has_some_recorded_later),
 		T(functions_of_python_are_no_mappings_of_a_stack),
 		T(where_the_tasks_own_mapping_is_missing_only_the_impossible_is_no_code),
-		T(what_no_kernel_writes_costs_no_more),
+		T(a_search_of_half_a_million_frames_is_short),
 		T(a_function_of_python_has_a_name_a_file_and_a_line),
 	};
 

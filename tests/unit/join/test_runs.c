@@ -105,7 +105,7 @@ static void a_cookie_right_after_a_kernel_stack_belongs_to_it(void **state)
 	assert_int_equal(got[0].events, 1);
 }
 
-static void an_interrupt_between_them_does_not_part_them(void **state)
+static void an_interrupt_does_not_part_kernel_stack_and_cookie(void **state)
 {
 	(void)state;
 	rec(RUNS_KERNEL_STACK, 10, 0, 0);
@@ -150,7 +150,7 @@ static void a_preempt_count_below_zero(void **state)
 	assert_int_equal(nest_flags(0x81, 0xfe), 0xfe81);
 }
 
-static void the_end_of_an_interrupt_does_not_part_them(void **state)
+static void the_end_of_an_interrupt_does_not_part_kernel_stack_and_cookie(void **state)
 {
 	(void)state;
 	/* irq_exit: no interrupt by its flags, but interrupts are off, and they were on */
@@ -165,7 +165,7 @@ static void the_end_of_an_interrupt_does_not_part_them(void **state)
 	assert_run(1, 10, 3, C1, JOIN_FORM_KSTACK);
 }
 
-static void what_passed_interrupts_off_has_the_same_preempt_count(void **state)
+static void a_kernel_stack_with_interrupts_off_needs_the_same_preempt_count(void **state)
 {
 	(void)state;
 	rec_in(RUNS_KERNEL_STACK, 10, 0, 1, 0);
@@ -177,7 +177,7 @@ static void what_passed_interrupts_off_has_the_same_preempt_count(void **state)
 	assert_run(1, 10, 3, C1, JOIN_FORM_COOKIE_ONLY);
 }
 
-static void what_passed_another_cookie_is_of_another_kernel_entry(void **state)
+static void a_kernel_stack_before_another_cookie_is_of_another_entry(void **state)
 {
 	(void)state;
 	rec(RUNS_KERNEL_STACK, 10, 0, 0);
@@ -214,7 +214,7 @@ static void interrupts_on_again_end_what_was_open_with_interrupts_off(void **sta
 	assert_run(1, 10, 3, C1, JOIN_FORM_COOKIE_ONLY);
 }
 
-static void a_record_of_its_level_between_them_parts_them(void **state)
+static void a_record_of_the_same_level_parts_kernel_stack_and_cookie(void **state)
 {
 	(void)state;
 	rec(RUNS_KERNEL_STACK, 10, 0, 0);
@@ -427,15 +427,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_cookie_alone_is_bare),
 		T(a_cookie_right_after_a_kernel_stack_belongs_to_it),
-		T(an_interrupt_between_them_does_not_part_them),
+		T(an_interrupt_does_not_part_kernel_stack_and_cookie),
 		T(a_run_that_comes_late_does_not_go_on),
 		T(a_preempt_count_below_zero),
-		T(the_end_of_an_interrupt_does_not_part_them),
-		T(what_passed_interrupts_off_has_the_same_preempt_count),
-		T(what_passed_another_cookie_is_of_another_kernel_entry),
+		T(the_end_of_an_interrupt_does_not_part_kernel_stack_and_cookie),
+		T(a_kernel_stack_with_interrupts_off_needs_the_same_preempt_count),
+		T(a_kernel_stack_before_another_cookie_is_of_another_entry),
 		T(a_task_that_has_left_the_cpu_has_no_open_group),
 		T(interrupts_on_again_end_what_was_open_with_interrupts_off),
-		T(a_record_of_its_level_between_them_parts_them),
+		T(a_record_of_the_same_level_parts_kernel_stack_and_cookie),
 		T(an_interrupts_kernel_stack_never_takes_the_tasks_cookie),
 		T(an_interrupts_kernel_stack_does_not_wait_for_the_next_interrupt),
 		T(another_tasks_cookie_is_not_taken),

@@ -75,7 +75,7 @@ static void without_statistics_nothing_is_found(void **state)
 	close(fd);
 }
 
-static void what_the_caller_returns_ends_it(void **state)
+static void an_error_of_the_caller_ends_the_search(void **state)
 {
 	int fd = open_fixture("refused");
 
@@ -131,7 +131,7 @@ int main(void)
 		cmocka_unit_test(an_overwritten_event_counts_for_its_instance),
 		cmocka_unit_test(the_byte_order_is_that_of_the_file),
 		cmocka_unit_test(without_statistics_nothing_is_found),
-		cmocka_unit_test(what_the_caller_returns_ends_it),
+		cmocka_unit_test(an_error_of_the_caller_ends_the_search),
 		cmocka_unit_test(the_file_is_not_moved),
 		cmocka_unit_test(a_hostile_file_does_no_harm),
 	};

@@ -56,7 +56,7 @@ static int listen(void)
 	return wire_read(pipefd[0], &in, now_ms() + 10000);
 }
 
-static void what_is_said_arrives(void **state)
+static void answers_stacks_and_maps_arrive(void **state)
 {
 	const struct maps_file *f;
 	struct join_answer a;
@@ -165,7 +165,7 @@ static void any_bytes_do_no_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(what_is_said_arrives),
+		T(answers_stacks_and_maps_arrive),
 		T(a_writer_that_dies_is_noticed),
 		T(a_file_not_read_to_its_end_is_an_error),
 		T(lack_of_memory_differs_from_damage),

@@ -576,7 +576,7 @@ static void a_kept_register_needs_the_right_auxiliary_header(void **state)
 	assert_int_equal(kept_at(0x1001), SFRAME_KEPT_UNKNOWN);
 }
 
-static void what_is_kept_lies_within_the_section(void **state)
+static void bytes_of_the_kept_register_lie_within_the_section(void **state)
 {
 	u32 rows;
 
@@ -621,7 +621,7 @@ int main(void)
 		cmocka_unit_test(rows_that_reach_beyond_the_section_are_bad),
 		cmocka_unit_test(rows_tell_where_one_register_is_kept),
 		cmocka_unit_test(a_kept_register_needs_the_right_auxiliary_header),
-		cmocka_unit_test(what_is_kept_lies_within_the_section),
+		cmocka_unit_test(bytes_of_the_kept_register_lie_within_the_section),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, teardown);

@@ -575,7 +575,7 @@ static void s390x_signal_frames_are_recognized_by_code(void **state)
 	}
 }
 
-static void without_fp_it_goes_on_by_sp(void **state)
+static void a_step_without_fp_goes_on_by_sp(void **state)
 {
 	(void)state;
 	s.flags = USTEP_NO_FP;
@@ -587,7 +587,7 @@ static void without_fp_it_goes_on_by_sp(void **state)
 	assert_state(0xdead0000 + 15, AT(16), 0xdead0000 + 14, 0);
 }
 
-static void without_sp_it_goes_on_by_fp(void **state)
+static void a_step_without_sp_goes_on_by_fp(void **state)
 {
 	(void)state;
 	s.flags = USTEP_NO_SP;
@@ -630,8 +630,8 @@ int main(void)
 		cmocka_unit_test_setup(s390x_has_the_cfa_above_sp, setup),
 		cmocka_unit_test_setup(s390x_has_ra_saved_before_there_is_a_frame, setup),
 		cmocka_unit_test_setup(s390x_signal_frames_are_recognized_by_code, setup),
-		cmocka_unit_test_setup(without_fp_it_goes_on_by_sp, setup),
-		cmocka_unit_test_setup(without_sp_it_goes_on_by_fp, setup),
+		cmocka_unit_test_setup(a_step_without_fp_goes_on_by_sp, setup),
+		cmocka_unit_test_setup(a_step_without_sp_goes_on_by_fp, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -255,7 +255,7 @@ static void another_users_file_is_refused(void **state)
 	unlink(path);
 }
 
-static void below_a_sysroot_it_is_found_too(void **state)
+static void a_perf_map_is_found_below_a_sysroot(void **state)
 {
 	char dir[] = "/tmp/ustack-map-XXXXXX", path[64];
 	struct uu_symbols_opts o = { .size = sizeof(o), .sysroot = dir };
@@ -292,7 +292,7 @@ int main(void)
 		T(hostile_text_does_no_harm),
 		T(the_file_of_a_living_process_is_read),
 		T(another_users_file_is_refused),
-		T(below_a_sysroot_it_is_found_too),
+		T(a_perf_map_is_found_below_a_sysroot),
 	};
 
 	return cmocka_run_group_tests_name("perfmap", tests, NULL, NULL);

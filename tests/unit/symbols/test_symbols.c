@@ -80,7 +80,7 @@ static void a_label_without_a_size_ends_where_the_next_begins(void **state)
 	assert_int_equal(find("/usr/lib/libdemo.so", 0x1250, &s), -ENOENT);
 }
 
-static void between_and_outside_functions_there_is_none(void **state)
+static void an_address_between_or_outside_functions_has_no_symbol(void **state)
 {
 	struct uu_symbol s;
 
@@ -284,7 +284,7 @@ int main(void)
 		T(an_offset_goes_through_the_program_headers),
 		T(of_several_names_the_plain_one_is_taken),
 		T(a_label_without_a_size_ends_where_the_next_begins),
-		T(between_and_outside_functions_there_is_none),
+		T(an_address_between_or_outside_functions_has_no_symbol),
 		T(names_are_demangled_unless_told_not_to),
 		T(a_file_with_another_build_id_is_refused),
 		T(a_path_that_is_no_regular_file_is_not_opened),

@@ -42,7 +42,7 @@ static void assert_known(const char *file, const char *what, enum uu_debug_kind 
 	assert_int_equal(info.kind, kind);
 }
 
-static void in_the_file_itself(void **state)
+static void debug_information_in_the_file_itself_is_found(void **state)
 {
 	(void)state;
 	assert_known("full", "all", UU_DEBUG_IN_FILE);
@@ -463,7 +463,7 @@ static void damaged_files_do_no_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(in_the_file_itself),
+		T(debug_information_in_the_file_itself_is_found),
 		T(an_object_without_debug_information_gives_the_symbol),
 		T(the_path_is_the_compilers),
 		T(every_version_and_compression),

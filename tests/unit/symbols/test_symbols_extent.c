@@ -48,7 +48,7 @@ static const char bare[] =
 	"hidden: .fill 16, 1, 0x90\n"
 	"last: .fill 16, 1, 0x90\n";
 
-static void without_a_size_it_ends_where_the_next_one_begins(void **state)
+static void a_function_without_a_size_ends_where_the_next_one_begins(void **state)
 {
 	(void)state;
 	assemble("bare", bare);
@@ -82,7 +82,7 @@ static void an_fde_says_where_it_ends(void **state)
 	assert_name("fde", "fde.stripped", "last", 15, "last");
 }
 
-static void an_fde_of_a_function_without_a_symbol_ends_it(void **state)
+static void an_fde_of_a_function_without_a_symbol_ends_a_function(void **state)
 {
 	(void)state;
 	assemble("next", ".globl first\n.type first, @function\n"
@@ -96,7 +96,7 @@ static void an_fde_of_a_function_without_a_symbol_ends_it(void **state)
 }
 
 /* _init was the name of all code up to the first function with a symbol. */
-static void it_ends_with_its_section(void **state)
+static void a_function_without_a_size_ends_with_its_section(void **state)
 {
 	(void)state;
 	assemble("section", ".section .first, \"ax\"\n.globl first, last\n"
@@ -116,7 +116,7 @@ static void it_ends_with_its_section(void **state)
 	assert_name("section", "section.without", "last", 8, "other");
 }
 
-static void symbols_that_name_no_function_end_it(void **state)
+static void symbols_that_name_no_function_end_a_function(void **state)
 {
 	(void)state;
 	assemble("marks", bare);
@@ -199,12 +199,12 @@ static void debug_data_has_the_functions_that_are_not_exported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(without_a_size_it_ends_where_the_next_one_begins),
+		T(a_function_without_a_size_ends_where_the_next_one_begins),
 		T(of_a_stripped_file_nobody_knows_what_follows),
 		T(an_fde_says_where_it_ends),
-		T(an_fde_of_a_function_without_a_symbol_ends_it),
-		T(it_ends_with_its_section),
-		T(symbols_that_name_no_function_end_it),
+		T(an_fde_of_a_function_without_a_symbol_ends_a_function),
+		T(a_function_without_a_size_ends_with_its_section),
+		T(symbols_that_name_no_function_end_a_function),
 		T(a_label_in_a_function_is_not_its_rest),
 		T(another_name_has_a_size_of_its_own),
 		T(an_empty_function_does_not_name_the_next_one),

@@ -65,7 +65,7 @@ static void assert_line(uint64_t offset, const char *name, const char *source, u
 		assert_null(frames->file);
 }
 
-static void names(void **state)
+static void functions_of_go_have_names(void **state)
 {
 	(void)state;
 	open_symbols(false);
@@ -144,7 +144,7 @@ static void damaged_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		go_test(names),
+		go_test(functions_of_go_have_names),
 		go_test(lines_but_not_of_inlined_functions),
 		go_test(a_table_in_relro_with_its_start_in_a_relocation),
 		go_test(no_other_relocation_has_the_start),

@@ -119,7 +119,7 @@ static void a_containers_file_is_found_while_it_lives(void **state)
 	assert_int_equal(ask("/opt/in/app", pid, true), -ENODEV);
 }
 
-static void after_that_another_path_with_the_same_build_id_serves(void **state)
+static void another_path_with_the_same_build_id_serves_later(void **state)
 {
 	(void)state;
 	assert_int_equal(ask("/opt/in/app", 0, true), -ENODEV);
@@ -132,7 +132,7 @@ static void after_that_another_path_with_the_same_build_id_serves(void **state)
 	assert_int_equal(ask(in_place("other"), 0, true), -ESTALE);
 }
 
-static void by_its_build_id_where_debug_files_are(void **state)
+static void a_file_is_found_by_build_id_where_debug_files_are(void **state)
 {
 	const char *text = id_text("full");
 
@@ -333,8 +333,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_containers_file_is_found_while_it_lives),
-		T(after_that_another_path_with_the_same_build_id_serves),
-		T(by_its_build_id_where_debug_files_are),
+		T(another_path_with_the_same_build_id_serves_later),
+		T(a_file_is_found_by_build_id_where_debug_files_are),
 		T(a_sysroot_is_a_root),
 		T(the_environment_alone_sends_nothing_to_a_server),
 		T(a_server_that_does_not_answer_costs_what_was_allowed),

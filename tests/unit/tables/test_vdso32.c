@@ -22,7 +22,7 @@ static int try_vdso(void)
 	return ret;
 }
 
-static void a_kernel_that_runs_32_bit_programs_has_it(void **state)
+static void a_kernel_that_runs_32_bit_programs_has_a_32_bit_vdso(void **state)
 {
 	int ret = try_vdso();
 
@@ -99,7 +99,7 @@ static void standard_output_may_be_closed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_kernel_that_runs_32_bit_programs_has_it),
+		cmocka_unit_test(a_kernel_that_runs_32_bit_programs_has_a_32_bit_vdso),
 		cmocka_unit_test(a_program_that_says_nothing_is_not_waited_for),
 		cmocka_unit_test(a_program_that_ends_is_an_error),
 		cmocka_unit_test(standard_output_may_be_closed),

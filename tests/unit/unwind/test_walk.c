@@ -288,7 +288,7 @@ static void skip_instruction(int sig, siginfo_t *info, void *ucontext)
 	((ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RIP] += 2;
 }
 
-static void of_a_frame_that_was_interrupted(void **state)
+static void a_frame_that_was_interrupted_is_walked(void **state)
 {
 	struct sigaction sa = { .sa_sigaction = skip_instruction, .sa_flags = SA_SIGINFO };
 
@@ -353,7 +353,7 @@ int main(void)
 		cmocka_unit_test(walks_through_libc),
 		cmocka_unit_test(out_of_a_signal_handler),
 		cmocka_unit_test(onto_another_stack_and_back),
-		cmocka_unit_test(of_a_frame_that_was_interrupted),
+		cmocka_unit_test(a_frame_that_was_interrupted_is_walked),
 		cmocka_unit_test(through_a_trampoline_without_a_table),
 		cmocka_unit_test(walks_a_thread),
 	};
