@@ -176,7 +176,7 @@ static void put_location(struct firefox *f, uint32_t entry)
 
 	export_get_entry(f->e, entry, &ent);
 	firefox_set_name(f, &ent);
-	file = firefox_file(&ent);
+	file = firefox_get_file(&ent);
 	if (file) {
 		text_add(&f->t, " (in ");
 		text_add(&f->t, file);
