@@ -22,10 +22,14 @@ with open(sys.argv[1], encoding="utf-8", errors="replace") as log:
         calls[tid].append([tuple(one) for one in stack])
 
 
-
 def runs_python(frame):
     """Is it the interpreter? GCC names parts of it with a suffix, such as .cold"""
     return (frame.get("func") or "").split(".")[0] == EVAL
+
+
+def may_run_python(frame):
+    """Without a symbol of the interpreter, any code of its file that has no name"""
+    return not frame.get("func") and "/python3" in frame.get("file", "")
 
 
 def functions(frames):
@@ -34,8 +38,9 @@ def functions(frames):
 
 def misplaced(frames):
     """A run of functions that does not come after a frame of the interpreter, or one without"""
+    runs = runs_python if has_symbol else may_run_python
     for before, frame in zip(frames, frames[1:]):
-        if frame.get("python") and not before.get("python") and not runs_python(before):
+        if frame.get("python") and not before.get("python") and not runs(before):
             return frame
         if runs_python(before) and not frame.get("python"):
             return before
@@ -44,8 +49,9 @@ def misplaced(frames):
 
 stacks = collections.defaultdict(list)
 bare = starts = 0
-for line in open(0, encoding="utf-8"):
-    event = json.loads(line)
+events = [json.loads(line) for line in open(0, encoding="utf-8")]
+has_symbol = any(runs_python(frame) for event in events for frame in event.get("user", []))
+for event in events:
     if event["event"].endswith("sys_enter_getppid"):
         stacks[event["tid"]].append(event)
     frames = event.get("user", [])

@@ -10,8 +10,9 @@
  *	3.11	struct _PyCFrame. Markers are linked, and lead to the innermost frame of their run.
  *		The outermost frame of a run has is_entry set. The last marker is not on the stack
  *		and has no frames.
- *	3.13	a struct _PyInterpreterFrame, which is in the chain of frames. Its owner says that
- *		it is none of Python's.
+ *	3.12	and later: a struct _PyInterpreterFrame, which is in the chain of frames. Its owner
+ *		says that it is none of Python's. 3.14 has one more of them at the end of the chain,
+ *		which is not on the stack.
  *
  * So the address of a marker says which C frame the run belongs to: the marker is between the stack
  * pointer and the CFA of this frame. Nothing depends on where the code of the interpreter is, and
@@ -384,8 +385,8 @@ static __always_inline int read_run_311(struct walk *w, const struct python *fil
 	return PYTHON_MORE;
 }
 
-/* 3.13: the next frame of the chain */
-static __always_inline int read_run_313(struct walk *w, const struct python *file)
+/* 3.12 and later: the next frame of the chain */
+static __always_inline int read_run_312(struct walk *w, const struct python *file)
 {
 	struct python_walk *p = &w->python;
 	u64 at = p->next_frame;
@@ -414,7 +415,7 @@ __noinline int read_run(struct walk *w)
 	file = bpf_map_lookup_elem(&pythons, &number);
 	if (!file)
 		return PYTHON_FAILED;
-	return file->cframe_previous ? read_run_311(w, file) : read_run_313(w, file);
+	return file->cframe_previous ? read_run_311(w, file) : read_run_312(w, file);
 }
 
 struct thread_loop {
@@ -444,7 +445,7 @@ static long compare_thread(u32 i, struct thread_loop *l)
 	if (WORD_OF(p->code, file->thread_id) != p->thread_id)
 		return 0;
 	top = WORD_OF(p->code, file->thread_top);
-	if (file->cframe_previous) {
+	if (file->has_cframes) {
 		if (read_user(&p->object[0], WORD, top + file->cframe_frame))
 			return 1;
 		top = p->object[0];
@@ -455,6 +456,7 @@ static long compare_thread(u32 i, struct thread_loop *l)
 	if (p->thread)
 		return 1;
 	p->thread = at;
+	p->innermost = top;
 	return 0;
 }
 
@@ -512,10 +514,11 @@ __noinline int read_runs(struct walk *w)
 		return -1;
 	if (!p->thread)
 		return 0;
-	if (read_user(&p->marker, WORD, p->thread + file->thread_top))
-		return -1;
-	if (!file->cframe_previous) {
-		p->next_frame = p->marker;
+	if (file->cframe_previous) {
+		if (read_user(&p->marker, WORD, p->thread + file->thread_top))
+			return -1;
+	} else {
+		p->next_frame = p->innermost;
 		if (start_run(p))
 			return -1;
 	}

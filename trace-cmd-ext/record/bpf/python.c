@@ -5,13 +5,13 @@
  * python.bpf.h uses the result. Each such file exports the symbols _PyRuntime, PyCode_Type and
  * Py_Version, stripped or not.
  *
- * CPython 3.11 does not say where its fields are. Their places here are those of its headers; only
- * final releases are taken. _PyRuntime of 3.13 starts with a table of offsets. Each minor version
- * has its own layout of this table. Interpreters without the GIL say so there, and are not taken.
+ * CPython 3.11 and 3.12 do not say where their fields are. The places here are those of their
+ * headers; only final releases are taken. _PyRuntime of 3.13 and 3.14 starts with a table of
+ * offsets. Each minor version has its own layout of this table. Interpreters without the GIL say so
+ * there, and are not taken.
  *
- * 3.12 has no such table, and has its frames in a third way. 3.14 has another layout of the table.
- * Neither version is known here. Builds with Py_TRACE_REFS have larger objects. PyCode_Type has the
- * size of code objects, by which such builds are known.
+ * Builds with Py_TRACE_REFS have larger objects. PyCode_Type has the size of code objects, by which
+ * such builds are known.
  *
  * Source: CPython, Include/internal/pycore_frame.h, pycore_code.h, pycore_runtime.h,
  * pycore_debug_offsets.h, Include/cpython/pystate.h, code.h, unicodeobject.h.
@@ -34,7 +34,7 @@ struct found {
 	uint64_t runtime, code_type, version;
 };
 
-/* The layout of 3.11; addresses are filled in. */
+/* The layouts of 3.11 and 3.12; addresses are filled in. */
 static const struct python python_311 = {
 	.interpreters = 40,
 	.next_interpreter = 0,
@@ -42,6 +42,7 @@ static const struct python python_311 = {
 	.next_thread = 8,
 	.thread_id = 152,
 	.thread_top = 56,
+	.has_cframes = 1,
 	.cframe_frame = 8,
 	.cframe_previous = 16,
 	.frame_code = 32,
@@ -60,20 +61,40 @@ static const struct python python_311 = {
 	.compact_size = 72,
 };
 
-/* The start of _PyRuntime in 3.13: struct _Py_DebugOffsets, up to what is used here */
-struct offsets_313 {
-	char cookie[8];
-	uint64_t version, free_threaded;
+static const struct python python_312 = {
+	.interpreters = 40,
+	.next_interpreter = 0,
+	.threads = 72,
+	.next_thread = 8,
+	.thread_id = 136,
+	.thread_top = 56,
+	.has_cframes = 1,
+	.cframe_frame = 0,
+	.frame_code = 0,
+	.frame_previous = 8,
+	.frame_instr = 56,
+	.frame_owner = 70,
+	.first_line = 68,
+	.file_name = 112,
+	.name = 128,
+	.table = 136,
+	.first_traceable = 176,
+	.instructions = 192,
+	.kind_shift = 2,
+	.ascii_size = 40,
+	.compact_size = 56,
+};
+
+/* Of struct _Py_DebugOffsets, at the start of _PyRuntime: the first fields of four parts */
+struct debug_offsets {
 	struct {
-		uint64_t size, finalizing, interpreters_head;
-	} runtime;
+		char cookie[8];
+		uint64_t version, free_threaded;
+		uint64_t runtime_size, finalizing, interpreters_head;
+		uint64_t interpreter_size, id, next, threads_head;
+	} head;
 	struct {
-		uint64_t size, id, next, threads_head, gc, imports_modules, sysdict, builtins;
-		uint64_t ceval_gil, gil_runtime_state, gil_enabled, gil_locked, gil_holder;
-	} interpreter;
-	struct {
-		uint64_t size, prev, next, interp, current_frame, thread_id, native_thread_id;
-		uint64_t datastack_chunk, status;
+		uint64_t size, prev, next, interp, current_frame, thread_id;
 	} thread;
 	struct {
 		uint64_t size, previous, executable, instr_ptr, localsplus, owner;
@@ -82,6 +103,21 @@ struct offsets_313 {
 		uint64_t size, filename, name, qualname, linetable, firstlineno, argcount;
 		uint64_t localsplusnames, localspluskinds, co_code_adaptive;
 	} code;
+};
+
+/* Where the parts are; and bits of a frame's pointer to its code that are not of the address */
+struct debug_layout {
+	uint32_t thread, frame, code, code_tag;
+};
+
+static const struct debug_layout debug_313 = { .thread = 152, .frame = 224, .code = 272 };
+
+/* f_executable is a _PyStackRef; Py_TAG_REFCNT */
+static const struct debug_layout debug_314 = {
+	.thread = 176,
+	.frame = 248,
+	.code = 312,
+	.code_tag = 1,
 };
 
 /* PY_VERSION_HEX: the release level, of final releases */
@@ -166,28 +202,42 @@ static bool find_code(struct found *f)
 	return false;
 }
 
-static bool set_offsets_313(struct python *p, const struct offsets_313 *o, uint64_t version)
+static bool read_offsets(const struct found *f, const struct debug_layout *at,
+			 struct debug_offsets *o)
 {
-	if (memcmp(o->cookie, "xdebugpy", sizeof(o->cookie)) || o->version != version ||
-	    o->free_threaded || o->thread.next != o->thread.prev + sizeof(uint64_t))
+	return read_data(f, f->runtime, &o->head, sizeof(o->head)) &&
+	       read_data(f, f->runtime + at->thread, &o->thread, sizeof(o->thread)) &&
+	       read_data(f, f->runtime + at->frame, &o->frame, sizeof(o->frame)) &&
+	       read_data(f, f->runtime + at->code, &o->code, sizeof(o->code));
+}
+
+static bool set_by_offsets(struct python *p, const struct found *f, uint64_t version,
+			   const struct debug_layout *at)
+{
+	struct debug_offsets o;
+
+	if (!read_offsets(f, at, &o) || memcmp(o.head.cookie, "xdebugpy", sizeof(o.head.cookie)) ||
+	    o.head.version != version || o.head.free_threaded ||
+	    o.thread.next != o.thread.prev + sizeof(uint64_t))
 		return false;
 	*p = (struct python){
-		.interpreters = o->runtime.interpreters_head,
-		.next_interpreter = o->interpreter.next,
-		.threads = o->interpreter.threads_head,
-		.next_thread = o->thread.next,
-		.thread_id = o->thread.thread_id,
-		.thread_top = o->thread.current_frame,
-		.frame_code = o->frame.executable,
-		.frame_previous = o->frame.previous,
-		.frame_instr = o->frame.instr_ptr,
-		.frame_owner = o->frame.owner,
-		.first_line = o->code.firstlineno,
-		.file_name = o->code.filename,
-		.name = o->code.qualname,
-		.table = o->code.linetable,
-		.first_traceable = o->code.co_code_adaptive - FIRST_TRACEABLE,
-		.instructions = o->code.co_code_adaptive,
+		.interpreters = o.head.interpreters_head,
+		.next_interpreter = o.head.next,
+		.threads = o.head.threads_head,
+		.next_thread = o.thread.next,
+		.thread_id = o.thread.thread_id,
+		.thread_top = o.thread.current_frame,
+		.frame_code = o.frame.executable,
+		.frame_previous = o.frame.previous,
+		.frame_instr = o.frame.instr_ptr,
+		.frame_owner = o.frame.owner,
+		.code_tag = at->code_tag,
+		.first_line = o.code.firstlineno,
+		.file_name = o.code.filename,
+		.name = o.code.qualname,
+		.table = o.code.linetable,
+		.first_traceable = o.code.co_code_adaptive - FIRST_TRACEABLE,
+		.instructions = o.code.co_code_adaptive,
 		.kind_shift = 2,
 		.ascii_size = 40,
 		.compact_size = 56,
@@ -206,8 +256,8 @@ static bool has_size(const struct found *f, const struct python *p)
 /* The programs read so much of a thread, a frame and a code object. */
 static bool is_in_reach(const struct python *p)
 {
-	return p->frame_code < 72 && p->frame_previous < 72 && p->frame_instr < 72 &&
-	       p->frame_owner < 72 && p->instructions <= 256 && p->first_line < p->instructions &&
+	return p->frame_code < 80 && p->frame_previous < 80 && p->frame_instr < 80 &&
+	       p->frame_owner < 80 && p->instructions <= 256 && p->first_line < p->instructions &&
 	       p->file_name < p->instructions && p->name < p->instructions &&
 	       p->table < p->instructions && p->first_traceable < p->instructions &&
 	       p->thread_id < 256 && p->thread_top < 256 && p->next_thread < 256;
@@ -215,7 +265,6 @@ static bool is_in_reach(const struct python *p)
 
 static bool find_layout(const struct found *f, struct python *p)
 {
-	struct offsets_313 offsets;
 	uint64_t version;
 
 	if (!read_data(f, f->version, &version, sizeof(version)) ||
@@ -225,9 +274,13 @@ static bool find_layout(const struct found *f, struct python *p)
 	case 0x30b:
 		*p = python_311;
 		return true;
+	case 0x30c:
+		*p = python_312;
+		return true;
 	case 0x30d:
-		return read_data(f, f->runtime, &offsets, sizeof(offsets)) &&
-		       set_offsets_313(p, &offsets, version);
+		return set_by_offsets(p, f, version, &debug_313);
+	case 0x30e:
+		return set_by_offsets(p, f, version, &debug_314);
 	default:
 		return false;
 	}

@@ -170,15 +170,16 @@ struct runtime {
 struct python {
 	__msg64 runtime, code_type;	/* addresses: _PyRuntime, PyCode_Type */
 	__msg32 interpreters, next_interpreter, threads, next_thread, thread_id;
-	__msg32 thread_top;		/* the first marker (3.11), or the innermost frame */
-	__msg32 cframe_frame, cframe_previous;	/* 0: there are no such structures (3.13) */
+	__msg32 thread_top;		/* the innermost struct _PyCFrame, or the innermost frame */
+	__msg32 has_cframes;		/* thread_top is that of a struct _PyCFrame (3.11, 3.12) */
+	__msg32 cframe_frame;
+	__msg32 cframe_previous;	/* 0: frames are the markers */
 	__msg32 frame_code, frame_previous, frame_instr, frame_owner, frame_entry;
 	__msg32 code_tag;		/* bits of frame_code that are not of the address */
 	/* of a code object */
 	__msg32 first_line, file_name, name, table, first_traceable, instructions;
 	__msg32 kind_shift;		/* of the texts' kind, in their state */
 	__msg32 ascii_size, compact_size;	/* before the characters of a text */
-	__msg32 pad;
 };
 
 #define MAX_PYTHONS	64

@@ -117,7 +117,7 @@ struct cached_walk {
 #define PYTHON_TABLE_AT	(PYTHON_FILE_AT + MSG_MAX_FILE / WORD)
 #define PYTHON_TABLE_WORDS	(MSG_MAX_TABLE / WORD)
 #define PYTHON_TEXT_WORDS	(PYTHON_TABLE_AT + PYTHON_TABLE_WORDS)
-#define PYTHON_FRAME_SIZE	72	/* bytes that are read of a frame, and of a _PyCFrame */
+#define PYTHON_FRAME_SIZE	80	/* bytes that are read of a frame, and of a _PyCFrame */
 #define PYTHON_CFRAME_SIZE	24
 /* enum _frameowner of CPython: a generator; the highest owner of a frame of Python */
 #define PYTHON_GENERATOR	1
@@ -142,6 +142,7 @@ struct python_walk {
 	u64 entry[MAX_PYTHON];		/* for each run: marker, frames from the innermost one */
 	u64 frame[16], code[32], object[8];	/* copies of structures of CPython */
 	u64 thread, thread_id;		/* the task's PyThreadState; 0: none with frames */
+	u64 innermost;			/* address of the innermost frame of that thread */
 	u64 thread_at, thread_before;	/* in the list of threads; 0: at its end, at its start */
 	u64 code_at;			/* address of the code object that @code is a copy of */
 	u64 code_hash[2];		/* hash of that code object */
@@ -186,7 +187,7 @@ struct walk {
 	u32 nr_sig;
 	u32 fp_frame;			/* 1 + number of the first frame by a frame pointer */
 	u32 maybe_jit;			/* the last frames may be JIT frames: runtime.bpf.h */
-	u32 called_dev;			/* file that the innermost of them called; 0: none */
+	u32 called_dev;			/* file that the innermost JIT frame called; 0: none */
 	u64 called_ino;
 	u64 lowest, highest;		/* addresses of these JIT frames */
 	s64 map_before;			/* mapping and pc of the frame before this one */
