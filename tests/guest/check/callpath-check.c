@@ -122,6 +122,7 @@ int main(int argc, char **argv)
 	       trace.dropped ? ", events were dropped" : "");
 	printf("  joined: %lu right (%lu cut at the limit, %lu on another CPU), %lu between system "
 	       "calls, %lu wrong\n", v.right, v.truncated, v.elsewhere, v.between, v.wrong);
+	printf("  frames of the right ones: %lu\n", v.frames);
 	if (judge.at_event)
 		printf("  a part of the stack: %lu\n", v.partial);
 	if (judge.name)

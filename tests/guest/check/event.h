@@ -92,7 +92,7 @@ void join_all(struct trace *trace);
 
 struct verdict {
 	unsigned long	events;		/* of tasks under test, with a cookie */
-	unsigned long	right;
+	unsigned long	right, frames;	/* @frames: of the right ones */
 	unsigned long	between;	/* outside system calls: no entry has the path */
 	unsigned long	partial;	/* a part of the stack, with flags that say so */
 	unsigned long	wrong;

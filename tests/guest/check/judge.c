@@ -110,6 +110,7 @@ static void show(const struct event *ev, const struct cp_record *rec, const char
 static void count_right(const struct event *ev, struct verdict *v)
 {
 	v->right++;
+	v->frames += ev->nr_addr;
 	v->truncated += ev->flags != FLAGS_UNKNOWN && ev->flags & STACK_TRUNCATED;
 	v->elsewhere += ev->stack_cpu >= 0 && ev->stack_cpu != ev->cpu;
 	v->named += judge->name && !strcmp(judge->name, ev->name);
