@@ -13,13 +13,16 @@
  *	TOPFRAME	has no caller: goexit() is the outermost frame of each goroutine, rt0_go()
  *			that of the first thread. But the kernel calls sigtramp(), and clone() or
  *			C code calls mstart(). The code of clone() for the new thread has no caller.
+ *			gopreempt_m() and preemptPark() stop a goroutine and never return. The
+ *			goroutine may run on elsewhere, so they have no caller.
  *	SPWRITE		goes to another stack. Up to that instruction the rows are right. After it,
  *			there are rows by FP if the function keeps FP in its frame: the runtime's
  *			calls of the vDSO, and cgocallback(). The callee of mcall() never returns,
  *			and its goroutine may run on elsewhere: there is no caller.
  *			systemstack() and asmcgocall() have no frame, and FP is that of their
  *			caller. This code is not covered: a walk goes on by FP, is marked, and lacks
- *			the caller. Other functions are a hole.
+ *			the caller. (BPF programs decode these two functions at the walk: go.bpf.h
+ *			in trace-cmd-ext.) Other functions are a hole.
  *	injected	A signal handler made the interrupted code call asyncPreempt() or
  *			sigpanic(). The code made no call, which is what a signal frame says.
  *	sigreturn()	is known by its bytes, see sig.c, and gets no row.
@@ -93,8 +96,10 @@ static enum go_role find_role(const struct go_func *f, const char *name)
 		{ "clone", GO_NO_RETURN },
 		{ "debugCallV1", GO_INJECTED },
 		{ "debugCallV2", GO_INJECTED },
+		{ "gopreempt_m", GO_OUTERMOST },
 		{ "mcall", GO_NO_RETURN },
 		{ "mstart", GO_THREAD },
+		{ "preemptPark", GO_OUTERMOST },
 		{ "sigpanic", GO_INJECTED },
 		{ "sigpanic0", GO_INJECTED },
 		{ "sigreturn", GO_SIGRETURN },

@@ -44,7 +44,8 @@ GUEST_TABLES := $(patsubst tests/guest/prog/tables/%,$(GUEST)/tables/%,$(basenam
 		$(addprefix $(GUEST)/tables/musl-,calls calls-static calls-stripped)) \
 	$(if $(filter x86_64,$(MACHINE)),$(addprefix $(GUEST)/tables/,uncovered uncovered32)) \
 	$(if $(and $(filter x86_64,$(MACHINE)),$(shell command -v go)),\
-		$(addprefix $(GUEST)/tables/go-,busy calls calls-stripped cgo))
+		$(addprefix $(GUEST)/tables/go-,busy calls calls-stripped cgo switches \
+			switches-stripped))
 TABLES_CFLAGS := $(filter-out -std=%,$(GUEST_CFLAGS)) -fomit-frame-pointer -Wl,--build-id
 
 $(GUEST_TABLES): $(wildcard tests/guest/prog/tables/*.h) $(wildcard libunwind-user/abi/*.h)

@@ -20,9 +20,9 @@
 #define TOO_LITTLE	50.0
 #define MAX_HOLES	3
 
-#define GO_ABOUT	"Go's runtime switches stacks, and walks end there or go on by frame " \
-			"pointers"
-#define GO_REMEDY	"no remedy; these stacks are marked"
+#define GO_ABOUT	"Go's runtime switches stacks, and only --source bpf finds the caller on " \
+			"the other stack"
+#define GO_REMEDY	"record --source bpf; other stacks are marked"
 
 /* The check recognizes a runtime by a section, or by a function that it exports. */
 static const struct code_kind {

@@ -187,6 +187,7 @@ struct walk {
 	u32 nr_sig;
 	u32 fp_frame;			/* 1 + number of the first frame by a frame pointer */
 	u32 maybe_jit;			/* the last frames may be JIT frames: runtime.bpf.h */
+	u32 switched;			/* the walk has left the stack of a thread: go.bpf.h */
 	u32 called_dev;			/* file that the innermost JIT frame called; 0: none */
 	u64 called_ino;
 	u64 lowest, highest;		/* addresses of these JIT frames */

@@ -19,6 +19,7 @@
  *
  *	state.bpf.h	the maps, and what a walk keeps
  *	mapping.bpf.h, find_rule.bpf.h, step.bpf.h	from a frame to the next one
+ *	go.bpf.h	stacks of goroutines
  *	runtime.bpf.h	JIT code
  *	python.bpf.h	the functions of Python
  *	same.bpf.h	stacks that are still those of earlier walks
@@ -32,6 +33,7 @@
 #include "busy.bpf.h"
 #include "count.bpf.h"
 #include "find_rule.bpf.h"
+#include "go.bpf.h"
 #include "mapping.bpf.h"
 #include "python.bpf.h"
 #include "runtime.bpf.h"
@@ -130,8 +132,9 @@ static __always_inline int step_frame(struct walk *w, const u32 size)
 			return end_walk(w, UNWIND_STACK_INCOMPLETE, MSG_OTHER_ABI);
 		ret = size == WORD ? step_sigreturn(w) : step_sigreturn32(w);
 		if (ret == STEP_WRONG && rule == rule_special(RULE_UNKNOWN)) {
-			if (size == WORD && map >= 0 && mapping_at(w, map)->kind == MAP_NO_FILE)
-				ret = step_thunk(w);
+			if (size == WORD && map >= 0)
+				ret = mapping_at(w, map)->kind == MAP_NO_FILE ?
+					step_thunk(w) : step_goroutine(w);
 			if (ret == STEP_WRONG)
 				ret = size == WORD ? step_fp(w, may_be_jit(w, map)) :
 						     step_fp32(w);
@@ -196,6 +199,7 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task,
 	w->nr_sig = 0;
 	w->fp_frame = 0;
 	w->maybe_jit = 0;
+	w->switched = 0;
 	forget_python(w);
 	w->hash[0] = 0;
 	w->hash[1] = 0;
