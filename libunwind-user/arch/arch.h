@@ -202,13 +202,14 @@ struct arch_go {
 	 * At the pc, SP is for the first time below where it was at entry, by @size bytes. Has FP
 	 * (and RA, if calls push nothing) been saved, or does the next instruction save it?
 	 */
-	bool (*saves)(const struct arch_go_code *code, uint32_t size, struct arch_go_frame *frame);
+	bool (*is_frame_saved)(const struct arch_go_code *code, uint32_t size,
+			       struct arch_go_frame *frame);
 	/*
 	 * At the pc, SP is where it was at entry, and was @size bytes below just before. Did the
 	 * instructions before the pc do that, and restore FP (and RA)? ARCH_GO_JUMP: other
 	 * instructions end there, so that code jumps to the pc.
 	 */
-	enum arch_go_end (*restores)(const struct arch_go_code *code, uint32_t size);
+	enum arch_go_end (*classify_end)(const struct arch_go_code *code, uint32_t size);
 	/*
 	 * At the pc, RA has been popped. Is it in a register, for the code up to where it is pushed
 	 * again? Returns its DWARF number, or 0. NULL: calls push nothing.
@@ -263,7 +264,7 @@ struct arch {
 	 * Do these two bytes end an instruction that enters the kernel? Then the pc of a task in
 	 * the kernel can be right after them, even in code that never runs.
 	 */
-	bool (*enters_kernel)(const uint8_t *p);
+	bool (*ends_system_call)(const uint8_t *last_two);
 	/*
 	 * The @len bytes of a function have one rule. Find the first place where the register of
 	 * its CFA is lost: SP, or with @by_fp FP, becomes that of another stack. @len: there is no

@@ -67,22 +67,22 @@ static const struct image_range *find_excluded_range(const struct rows *r, uint6
 static int add_followable_gaps(struct flow *f, uint64_t start, uint64_t end)
 {
 	const struct image *img = f->r->img;
-	const struct image_range *plt = NULL;
+	const struct image_range *excluded = NULL;
 	uint32_t base;
 	int ret = 0;
 
 	while (start < end) {
-		plt = find_excluded_range(f->r, start, end);
+		excluded = find_excluded_range(f->r, start, end);
 		base = start - img->text.start;
-		if (!plt)
+		if (!excluded)
 			return rows_is_padding(f->r, base, end - img->text.start) ? 0 :
 			       add_gap(f, base, end - img->text.start);
-		if (plt->start > start &&
-		    !rows_is_padding(f->r, base, plt->start - img->text.start))
-			ret = add_gap(f, base, plt->start - img->text.start);
+		if (excluded->start > start &&
+		    !rows_is_padding(f->r, base, excluded->start - img->text.start))
+			ret = add_gap(f, base, excluded->start - img->text.start);
 		if (ret)
 			return ret;
-		start = plt->end;
+		start = excluded->end;
 	}
 	return 0;
 }
@@ -369,7 +369,7 @@ static bool is_after_system_call(struct flow *f, const struct flow_gap *gap,
 	unsigned int len = f->arch->syscall_len;
 	struct arch_state s;
 
-	if (node->pc - gap->start < len || !f->r->arch->enters_kernel(f->code + byte - 2))
+	if (node->pc - gap->start < len || !f->r->arch->ends_system_call(f->code + byte - 2))
 		return false;
 	n = f->node_of[byte - len];
 	if (!n || flow_is_sigreturn(f, &f->node[n - 1]))

@@ -25,17 +25,16 @@
  *	  and not at labels in the middle of a function that has calls. (Functions that align SP at
  *	  their start are different.)
  *
- * No proof goes through a path that may not exist. Such paths are the way back from a call that may
- * not return, and a branch to a block that a compiler may have left empty. After abort() comes a
- * part of another function, which has its own frame. (The outermost frame is an exception: it
- * claims only that it has no caller, and has no frame that could be another function's. There a
- * proof does go through.)
+ * No proof passes an edge that may not exist: the way back from a call that may not return, or a
+ * branch to a block that a compiler may have left empty. The code after abort(), for example,
+ * belongs to another function with another frame. There is one exception, see may_prove_back(): a
+ * state without a caller claims nothing about a frame, so it cannot take the wrong frame.
  *
- * In a file that has next to no .eh_frame, proofs do go through calls that may not return, for two
- * reasons. First, such a file has no landing pads, except those in a table of landing pads, because
- * a C++ compiler writes .eh_frame for landing pads. (Landing pads follow each other. Each belongs
- * to another frame, and a call that does not return separates them.) Second, the walk knows the
- * jumps that lead to the code after abort(), because it follows the whole file.
+ * In a file with next to no .eh_frame, proofs pass calls that may not return, for two reasons:
+ *	- Such a file has no landing pads, except those in a table of landing pads, because a C++
+ *	  compiler writes .eh_frame for landing pads. (They follow each other, and calls that do not
+ *	  return separate them. Each belongs to another frame.)
+ *	- The walk knows the jumps to the code after abort(), because it follows the whole file.
  *
  * A proved node becomes sure, without the claims that are not proved. The places where it has to go
  * from there become sure too, and so do the functions it calls: functions that never return have no

@@ -42,9 +42,9 @@
 #define MAX_FRAME	(INT32_MAX - 64)
 #define AROUND		24		/* bytes of code that arch_go looks at */
 #define MAX_INSN	16
-/* of a program without section headers, in search of the table */
-#define SEARCH		(64u << 10)
-#define MAX_SEARCH	(256u << 20)
+/* The search for the table without section headers: bytes read at once, and in all */
+#define SEARCH_CHUNK	(64u << 10)
+#define SEARCH_BUDGET	(256u << 20)
 #define TABLE_ALIGN	32ull
 
 enum go_role {
@@ -127,14 +127,14 @@ static enum go_role find_role(const struct go_func *f, const char *name)
 /* A table starts at a multiple of 32. */
 static bool search_range(struct image *img, uint64_t start, uint64_t end, uint64_t *budget)
 {
-	uint8_t buf[SEARCH], head[GO_HEADER];
+	uint8_t buf[SEARCH_CHUNK], head[GO_HEADER];
 	struct go_table t = { .data = head };
 	uint64_t at, len, i;
 
-	for (at = (start + TABLE_ALIGN - 1) & -TABLE_ALIGN; at < end && *budget >= SEARCH;
-	     at += SEARCH) {
-		len = end - at < SEARCH ? end - at : SEARCH;
-		*budget -= SEARCH;
+	for (at = (start + TABLE_ALIGN - 1) & -TABLE_ALIGN; at < end && *budget >= SEARCH_CHUNK;
+	     at += SEARCH_CHUNK) {
+		len = end - at < SEARCH_CHUNK ? end - at : SEARCH_CHUNK;
+		*budget -= SEARCH_CHUNK;
 		if (image_read(img, at, buf, len))
 			return false;
 		for (i = 0; i + 8 <= len; i += TABLE_ALIGN) {
@@ -157,7 +157,7 @@ static bool search_range(struct image *img, uint64_t start, uint64_t end, uint64
  */
 static void search_table(struct image *img)
 {
-	uint64_t budget = MAX_SEARCH;
+	uint64_t budget = SEARCH_BUDGET;
 	const struct image_load *l;
 
 	if (img->is_go)
@@ -275,7 +275,7 @@ static void find_frame(struct go_rows *g, struct go_body *b)
 		    !b->frame_at) {
 			b->frame_at = p.start;
 			b->saved = read_code_around(g, &b->f, p.start, &code) &&
-				   g->arch->saves(&code, p.value, &b->frame);
+				   g->arch->is_frame_saved(&code, p.value, &b->frame);
 		}
 		before = p.value;
 		b->end = p.end;
@@ -409,7 +409,7 @@ static bool loses_frame(struct go_rows *g, const struct go_body *b, uint64_t at,
 	struct arch_go_code code;
 
 	return !read_code_around(g, &b->f, at, &code) ||
-	       g->arch->restores(&code, size) == ARCH_GO_LOST;
+	       g->arch->classify_end(&code, size) == ARCH_GO_LOST;
 }
 
 /* RA has been popped: add a row if RA is known to be in a register up to the end of @p */

@@ -393,7 +393,7 @@ bool rows_is_padding(struct rows *r, uint32_t start, uint32_t end)
 	/* After the system call, the frame of a signal trampoline is still there */
 	if (start >= 2) {
 		code = image_code(r->img, r->img->text.start + start - 2, 2);
-		if (!code || r->arch->enters_kernel(code))
+		if (!code || r->arch->ends_system_call(code))
 			return false;
 	}
 	code = image_code(r->img, r->img->text.start + start, len);

@@ -264,8 +264,9 @@ int uu_symbols_find(struct uu_symbols *syms, const struct uu_file *file, uint64_
 }
 
 /*
- * The bytes at @offset of a file: at least @want, unless the file ends before; *@nr: how many. The
- * bytes around them are read, too.
+ * Returns the bytes of a file from @offset on, or NULL if the file cannot be opened. Sets @nr to
+ * their number: at least @want, unless the file ends before. Reads the bytes around them too, for
+ * later calls.
  */
 static const uint8_t *peek_bytes(struct uu_symbols *syms, const struct file *f, uint64_t offset,
 				 ssize_t want, ssize_t *nr)

@@ -152,7 +152,7 @@ static void check_sources(struct check *c)
 
 	takes = source_choose();
 	c->bpf = !source_check(SOURCE_BPF, &why);
-	c->source = takes == SOURCE_AUTO ? NULL : source_name(takes);
+	c->source = takes == SOURCE_NONE ? NULL : source_name(takes);
 	for (i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
 		snprintf(name, sizeof(name), "--source %s", source_name(sources[i].source));
 		if (source_check(sources[i].source, &why))

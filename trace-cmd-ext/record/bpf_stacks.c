@@ -101,7 +101,7 @@ static int open_source(struct rec *r, struct rec_bpf *s)
 		.inherit = r->opts.inherit, .quiet = r->opts.quiet,
 		.trampolines = r->opts.runtimes & RUNTIME_PYTHON,
 		.other_pids = rec_tracefs_in_other_pid_namespace(),
-		.period = sample_period_ns(r), .sample = r->format_get_id[FORMAT_SAMPLE],
+		.period = sample_period_ns(r), .sample = r->format_id[FORMAT_SAMPLE],
 		.function = r->function, .nr_functions = r->nr_functions,
 		.function_id = rec_tracefs_read_id("ftrace", "function"),
 	};
@@ -150,13 +150,13 @@ int rec_bpf_open(struct rec *r)
 {
 	if (r->request_by != REQUEST_BY_BPF)
 		return 0;
-	r->stock = calloc(1, sizeof(*r->stock));
-	if (!r->stock || !rec_bpf_get_path(r, r->stock->messages)) {
-		tool_error(r->stock ? "%s: its name is too long" : "%s: not enough memory",
+	r->bpf = calloc(1, sizeof(*r->bpf));
+	if (!r->bpf || !rec_bpf_get_path(r, r->bpf->messages)) {
+		tool_error(r->bpf ? "%s: its name is too long" : "%s: not enough memory",
 			   r->opts.out);
 		return TOOL_FAIL;
 	}
-	return open_source(r, r->stock);
+	return open_source(r, r->bpf);
 }
 
 /* ftrace has the events on, so the programs of uprobes come before it. */
@@ -177,7 +177,7 @@ static int add_uprobes(struct rec *r)
 					       BPFSRC_UPROBE, true };
 		nr = rec_find_uprobe_sites(ev->system, ev->name, &text, site);
 		for (i = 0; i < nr && !ret; i++)
-			ret = bpfsrc_add_uprobe(r->stock->src, &event, &site[i], why, sizeof(why));
+			ret = bpfsrc_add_uprobe(r->bpf->src, &event, &site[i], why, sizeof(why));
 		free(text);
 	}
 	if (ret)
@@ -189,10 +189,10 @@ int rec_bpf_start(struct rec *r)
 {
 	int ret = 0;
 
-	if (r->stock && add_uprobes(r))
+	if (r->bpf && add_uprobes(r))
 		return TOOL_FAIL;
-	if (r->stock)
-		ret = bpfsrc_start(r->stock->src);
+	if (r->bpf)
+		ret = bpfsrc_start(r->bpf->src);
 	if (!ret)
 		return 0;
 	tool_error("--source bpf: the BPF programs cannot be started: %s", strerror(-ret));
@@ -201,23 +201,23 @@ int rec_bpf_start(struct rec *r)
 
 void rec_bpf_set_sampling(struct rec *r, bool on)
 {
-	if (r->stock && r->stock->src)
-		bpfsrc_set_sampling(r->stock->src, on);
+	if (r->bpf && r->bpf->src)
+		bpfsrc_set_sampling(r->bpf->src, on);
 }
 
 int rec_bpf_add_task(struct rec *r, pid_t tid)
 {
-	return r->stock ? bpfsrc_add_task(r->stock->src, tid) : 0;
+	return r->bpf ? bpfsrc_add_task(r->bpf->src, tid) : 0;
 }
 
 int rec_bpf_leave_out(struct rec *r, pid_t tid)
 {
-	return r->stock ? bpfsrc_leave_out(r->stock->src, tid) : 0;
+	return r->bpf ? bpfsrc_leave_out(r->bpf->src, tid) : 0;
 }
 
 int rec_bpf_add_table(struct rec *r, int fd, const char *path)
 {
-	return bpfsrc_add_table(r->stock->src, fd, path);
+	return bpfsrc_add_table(r->bpf->src, fd, path);
 }
 
 /* ----------------------------------- end ---------------------------------- */
@@ -232,7 +232,7 @@ static bool get_file(void *ctx, uint32_t dev_major, uint32_t dev_minor, uint64_t
 {
 	const struct rec *r = ctx;
 
-	return bpfsrc_get_file(r->stock->src, dev_major, dev_minor, ino, file);
+	return bpfsrc_get_file(r->bpf->src, dev_major, dev_minor, ino, file);
 }
 
 static int show_progress(void *ctx, uint64_t done, uint64_t all)
@@ -261,9 +261,9 @@ static int add_user_stacks(struct rec *r, struct rec_bpf *s)
 		.messages = s->messages, .event = s->event, .nr_events = s->nr_events,
 		.kernel_stack = r->opts.kernel_stack ?
 				rec_tracefs_read_id("ftrace", "kernel_stack") : -1,
-		.cookie = r->format_get_id[FORMAT_COOKIE], .stack = r->format_get_id[FORMAT_STACK],
-		.map = r->format_get_id[FORMAT_MAP],
-		.sample = r->opts.freq ? r->format_get_id[FORMAT_SAMPLE] : -1,
+		.cookie = r->format_id[FORMAT_COOKIE], .stack = r->format_id[FORMAT_STACK],
+		.map = r->format_id[FORMAT_MAP],
+		.sample = r->opts.freq ? r->format_id[FORMAT_SAMPLE] : -1,
 		.function = r->nr_functions ? rec_tracefs_read_id("ftrace", "function") : -1,
 		.period = sample_period_ns(r),
 		.few_tids = has_few_tids(), .nr_cpus = r->nr_cpus,
@@ -291,7 +291,7 @@ static int add_user_stacks(struct rec *r, struct rec_bpf *s)
 
 int rec_bpf_finish(struct rec *r)
 {
-	struct rec_bpf *s = r->stock;
+	struct rec_bpf *s = r->bpf;
 	int ret;
 
 	if (!s)
@@ -309,33 +309,33 @@ int rec_bpf_finish(struct rec *r)
 
 void rec_bpf_add_comms(const struct rec *r, struct text *t)
 {
-	if (r->stock)
-		bpfsrc_add_comms(r->stock->src, t);
+	if (r->bpf)
+		bpfsrc_add_comms(r->bpf->src, t);
 }
 
 void rec_bpf_close(struct rec *r)
 {
-	if (!r->stock)
+	if (!r->bpf)
 		return;
-	bpfsrc_close(r->stock->src);
-	r->stock->src = NULL;
+	bpfsrc_close(r->bpf->src);
+	r->bpf->src = NULL;
 }
 
 void rec_bpf_free(struct rec *r)
 {
 	rec_bpf_close(r);
-	if (r->stock)
-		free(r->stock->event);
-	free(r->stock);
-	r->stock = NULL;
+	if (r->bpf)
+		free(r->bpf->event);
+	free(r->bpf);
+	r->bpf = NULL;
 }
 
 /* --------------------------------- summary -------------------------------- */
 
 const struct insert_stats *rec_bpf_get_stats(const struct rec *r, const struct bpfsrc_stats **bpf)
 {
-	if (!r->stock)
+	if (!r->bpf)
 		return NULL;
-	*bpf = &r->stock->bpf;
-	return &r->stock->stats;
+	*bpf = &r->bpf->bpf;
+	return &r->bpf->stats;
 }

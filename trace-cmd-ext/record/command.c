@@ -21,7 +21,7 @@
 #define END_TRIES	50
 #define END_US		100000
 
-static int exec_errors = -1;		/* execve() failed: its errno comes here */
+static int exec_errno_fd = -1;		/* execve() failed: its errno comes here */
 
 static int try_path(const char *path, int *denied)
 {
@@ -98,7 +98,7 @@ static int set_up_runtimes(unsigned int runtimes)
 	return 0;
 }
 
-static void __attribute__((noreturn)) run_command(struct rec *r, int go, int errors)
+static void __attribute__((noreturn)) run_command(struct rec *r, int start_fd, int errno_fd)
 {
 	sigset_t none;
 	char byte;
@@ -110,22 +110,22 @@ static void __attribute__((noreturn)) run_command(struct rec *r, int go, int err
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	/* no byte comes if the recorder has died */
-	if (read(go, &byte, 1) != 1)
+	if (read(start_fd, &byte, 1) != 1)
 		_exit(125);
 	rec_limits_restore();
 	if (!set_up_runtimes(r->opts.runtimes))
 		execvp(r->opts.cmd[0], r->opts.cmd);
 	err = errno;
-	if (write(errors, &err, sizeof(err)) < 0)
+	if (write(errno_fd, &err, sizeof(err)) < 0)
 		_exit(126);
 	_exit(err == ENOENT ? 127 : 126);
 }
 
 int command_prepare(struct rec *r)
 {
-	int go[2], errors[2];
+	int start_pipe[2], errno_pipe[2];
 
-	if (pipe2(go, O_CLOEXEC) || pipe2(errors, O_CLOEXEC)) {
+	if (pipe2(start_pipe, O_CLOEXEC) || pipe2(errno_pipe, O_CLOEXEC)) {
 		tool_error("%s cannot be started: no pipe can be made: %s; see ulimit -n",
 			   r->opts.cmd[0], strerror(errno));
 		return TOOL_FAIL;
@@ -139,14 +139,14 @@ int command_prepare(struct rec *r)
 		return TOOL_FAIL;
 	}
 	if (!r->child) {
-		close(go[1]);
-		close(errors[0]);
-		run_command(r, go[0], errors[1]);
+		close(start_pipe[1]);
+		close(errno_pipe[0]);
+		run_command(r, start_pipe[0], errno_pipe[1]);
 	}
-	close(go[0]);
-	close(errors[1]);
-	r->start_pipe = go[1];
-	exec_errors = errors[0];
+	close(start_pipe[0]);
+	close(errno_pipe[1]);
+	r->start_pipe = start_pipe[1];
+	exec_errno_fd = errno_pipe[0];
 	return 0;
 }
 
@@ -155,14 +155,14 @@ int command_start(struct rec *r)
 	int err = 0;
 	ssize_t n;
 
-	n = write(r->start_pipe, "g", 1);
+	n = write(r->start_pipe, "", 1);
 	close(r->start_pipe);
 	if (n == 1) {
 		do {
-			n = read(exec_errors, &err, sizeof(err));
+			n = read(exec_errno_fd, &err, sizeof(err));
 		} while (n < 0 && errno == EINTR);
 	}
-	close(exec_errors);
+	close(exec_errno_fd);
 	if (n != sizeof(err))
 		return 0;
 	tool_error("%s: cannot be executed: %s", r->opts.cmd[0], strerror(err));

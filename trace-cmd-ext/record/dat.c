@@ -73,16 +73,16 @@ int dat_open(struct rec *r)
 	if (getrandom(&r->id, sizeof(r->id), GRND_NONBLOCK) != sizeof(r->id))
 		r->id = 0;
 	snprintf(r->part, sizeof(r->part), "%s.part%d", r->opts.out, (int)getpid());
-	r->out = open(r->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (r->out < 0 && errno == EEXIST)
+	r->out_fd = open(r->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (r->out_fd < 0 && errno == EEXIST)
 		tool_error("%s: a recorder was killed and left it; trace-ustack check --repair %s "
 			   "completes it", r->part, r->part);
-	else if (r->out < 0)
+	else if (r->out_fd < 0)
 		tool_error("%s: %s; name another one with -o", r->opts.out, strerror(errno));
-	if (r->out < 0)
+	if (r->out_fd < 0)
 		return TOOL_OUTPUT;
 	/* held while the recorder or its guard lives; some file systems have no locks */
-	flock(r->out, LOCK_SH);
+	flock(r->out_fd, LOCK_SH);
 	return 0;
 }
 
@@ -216,9 +216,9 @@ int dat_write_header(struct rec *r)
 		free(b.v);
 		return TOOL_FAIL;
 	}
-	ret = fd_pwrite_all(r->out, b.v, b.nr, 0);
+	ret = fd_pwrite_all(r->out_fd, b.v, b.nr, 0);
 	/* EOPNOTSUPP: the file system cannot reserve room */
-	if (!ret && fallocate(r->out, FALLOC_FL_KEEP_SIZE, b.nr, ROOM) && errno == ENOSPC)
+	if (!ret && fallocate(r->out_fd, FALLOC_FL_KEEP_SIZE, b.nr, ROOM) && errno == ENOSPC)
 		ret = -ENOSPC;
 	if (ret) {
 		tool_error("%s: %s; make room, or put the file elsewhere with -o", r->opts.out,
@@ -386,7 +386,7 @@ static int move_cpu(struct rec *r, const char *path, uint64_t size, uint64_t at,
 			ret = TOOL_OUTPUT;
 			break;
 		}
-		ret = fd_pwrite_all(r->out, piece, n, at + from);
+		ret = fd_pwrite_all(r->out_fd, piece, n, at + from);
 		if (ret)
 			break;
 		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, n);
@@ -438,7 +438,7 @@ static bool has_its_name(const struct rec *r)
 {
 	struct stat file, named;
 
-	return !fstat(r->out, &file) && !stat(r->opts.out, &named) &&
+	return !fstat(r->out_fd, &file) && !stat(r->opts.out, &named) &&
 	       file.st_dev == named.st_dev && file.st_ino == named.st_ino;
 }
 
@@ -453,13 +453,13 @@ int dat_move_data(struct rec *r, struct dat_layout *top, struct dat_layout *maps
 		text_add_bytes(&b, "options  ", 10);
 		add2(&b, OPTION_DONE);
 		add_table(&b, r, maps);
-		ret = b.failed ? -ENOMEM : fd_pwrite_all(r->out, b.v, b.nr, top->end);
+		ret = b.failed ? -ENOMEM : fd_pwrite_all(r->out_fd, b.v, b.nr, top->end);
 		if (!ret)
 			ret = move_data(r, BUF_MAPS, maps, top->end - top->data, total);
 		free(b.v);
 	}
 	/* give back the reserved room */
-	if (!ret && ftruncate(r->out, maps ? maps->end : top->end))
+	if (!ret && ftruncate(r->out_fd, maps ? maps->end : top->end))
 		ret = -errno;
 	tool_progress_end();
 	if (!ret)
@@ -500,7 +500,7 @@ int dat_finish(struct rec *r)
 		goto out;
 	add_table(&b, r, &top);
 	if (!b.failed)
-		ret = fd_pwrite_all(r->out, b.v, b.nr, head);
+		ret = fd_pwrite_all(r->out_fd, b.v, b.nr, head);
 out:
 	free(names.v);
 	free(options.v);
@@ -514,7 +514,7 @@ out:
 
 void dat_discard(struct rec *r)
 {
-	if (r->out < 0)
+	if (r->out_fd < 0)
 		return;
 	unlink(r->part);
 	unlink_raw(r);

@@ -137,7 +137,7 @@ int format_choose_ids(struct rec *r)
 	for (f = 0; f < FORMAT_NR; f++) {
 		while (is_used(r, ftrace, id))
 			id--;
-		r->format_get_id[f] = id--;
+		r->format_id[f] = id--;
 	}
 	tracefs_list_free(ftrace);
 	return 0;
@@ -146,7 +146,7 @@ int format_choose_ids(struct rec *r)
 int format_get_id(const struct rec *r, enum format f)
 {
 	if (r->request_by == REQUEST_BY_BPF)
-		return r->format_get_id[f];
+		return r->format_id[f];
 	return rec_tracefs_read_id("ftrace", own[f].name);
 }
 
@@ -162,7 +162,7 @@ char *format_read(const struct rec *r, enum format f, size_t *size)
 	common = read_common();
 	if (!common)
 		return NULL;
-	text_addf(&t, "name: %s\nID: %d\nformat:\n", own[f].name, r->format_get_id[f]);
+	text_addf(&t, "name: %s\nID: %d\nformat:\n", own[f].name, r->format_id[f]);
 	text_add(&t, common);
 	text_add(&t, own[f].rest);
 	free(common);

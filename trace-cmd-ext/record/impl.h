@@ -125,11 +125,11 @@ enum { BUF_EVENTS, BUF_MAPS, NR_BUFS };
 
 struct rec {
 	struct rec_opts opts;
-	enum source source;		/* SOURCE_AUTO: no event gets a user stack */
+	enum source source;		/* SOURCE_AUTO until it is chosen */
 	enum rec_request request_by;
 	bool triggers;			/* some events get no stack, or get one only sometimes */
-	int format_get_id[FORMAT_NR];	/* with REQUEST_BY_BPF */
-	struct rec_bpf *stock;		/* with REQUEST_BY_BPF, from rec_bpf_open() on */
+	int format_id[FORMAT_NR];	/* with REQUEST_BY_BPF */
+	struct rec_bpf *bpf;		/* with REQUEST_BY_BPF, from rec_bpf_open() on */
 	struct rec_event *event;
 	size_t nr_events;
 	uint64_t *function;		/* addresses of those that -l names, as in ftrace */
@@ -137,9 +137,9 @@ struct rec {
 	struct rec_buffer buf[NR_BUFS];
 	int nr_cpus;
 	unsigned int page_size;		/* of the ring buffers */
-	unsigned long kb;		/* size of the events' buffer, KB per CPU */
+	unsigned long buffer_kb;	/* size of the events' buffer, KB per CPU */
 	char part[PATH_MAX];		/* the file until it is complete */
-	int out;			/* descriptor of @part */
+	int out_fd;			/* descriptor of @part */
 	uint64_t id;			/* TRACEID of the recording, random; 0: none */
 	struct rec_shared *shared;
 	pid_t guard;

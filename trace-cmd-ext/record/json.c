@@ -122,7 +122,7 @@ static void put_summary(FILE *f, const struct rec *r, const struct rec_stats *s)
 	jsonw_string(&j, "file", r->opts.out);
 	jsonw_string(&j, "clock", r->opts.clock);
 	jsonw_number(&j, "cpus", r->nr_cpus);
-	jsonw_number(&j, "buffer_kb", r->kb);
+	jsonw_number(&j, "buffer_kb", r->buffer_kb);
 	jsonw_string(&j, "source", r->request_by == REQUEST_NONE ? NULL : source_name(r->source));
 	jsonw_string(&j, "stacks_by", request_names[r->request_by]);
 	jsonw_real(&j, "seconds", r->seconds, 6);

@@ -29,7 +29,8 @@ struct rec_select {
 /* Where user stacks come from. */
 enum source {
 	SOURCE_AUTO,			/* ftrace where the kernel has it, else BPF */
-	SOURCE_FTRACE, SOURCE_BPF, SOURCE_FRAME_POINTERS, SOURCE_NR
+	SOURCE_FTRACE, SOURCE_BPF, SOURCE_FRAME_POINTERS,
+	SOURCE_NONE			/* no event gets a user stack; no name stands for this */
 };
 
 #define RUNTIME_PYTHON	0x1
@@ -67,7 +68,7 @@ const char *source_name(enum source s);
 int source_parse(const char *name, enum source *s);
 /* Check whether this kernel can give stacks by source @s. 0, or -errno and @why. */
 int source_check(enum source s, struct tool_why *why);
-/* The source that a recording takes by default; SOURCE_AUTO if there is none. */
+/* The source that a recording takes by default */
 enum source source_choose(void);
 
 /* ---- functions.c ---- */

@@ -142,7 +142,7 @@ static bool read_layout(struct rec *r, struct cursor *w, struct dat_layout *top,
 bool rec_resume(struct rec *r, int *ret)
 {
 	struct dat_layout top = {}, maps = {};
-	struct cursor w = open_cursor(r->out, r->shared->header_end);
+	struct cursor w = open_cursor(r->out_fd, r->shared->header_end);
 	int nr_cpus = r->nr_cpus;
 
 	if (!read_layout(r, &w, &top, &maps)) {
@@ -191,20 +191,20 @@ static int open_part(const char *path, struct rec *r, bool *alive)
 	int ret = 0;
 
 	snprintf(r->part, sizeof(r->part), "%s", path);
-	r->out = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (r->out < 0 || fstat(r->out, &st))
+	r->out_fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (r->out_fd < 0 || fstat(r->out_fd, &st))
 		ret = -errno;
 	else if (!S_ISREG(st.st_mode))
 		ret = -EINVAL;
 	else if (st.st_uid != geteuid())
 		ret = -EPERM;
-	else if (!is_ours(r->out))
+	else if (!is_ours(r->out_fd))
 		ret = -EMEDIUMTYPE;
-	if (ret && r->out >= 0)
-		close(r->out);
+	if (ret && r->out_fd >= 0)
+		close(r->out_fd);
 	if (ret)
 		return ret;
-	*alive = flock(r->out, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+	*alive = flock(r->out_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
 	return 0;
 }
 
@@ -239,7 +239,7 @@ static int look_at_raw(struct rec *r, uint64_t *bytes, struct timespec *written)
 
 int unfinished_examine(const char *path, struct unfinished *u)
 {
-	struct rec r = { .out = -1 };
+	struct rec r = { .out_fd = -1 };
 	struct timespec written = {};
 	int ret;
 
@@ -247,9 +247,9 @@ int unfinished_examine(const char *path, struct unfinished *u)
 	ret = open_part(path, &r, &u->alive);
 	if (ret)
 		return ret;
-	u->empty = !lseek(r.out, 0, SEEK_END);
+	u->empty = !lseek(r.out_fd, 0, SEEK_END);
 	look_at_raw(&r, &u->bytes, &written);
-	close(r.out);
+	close(r.out_fd);
 	return 0;
 }
 
@@ -319,7 +319,7 @@ int unfinished_complete(const char *path, bool traces, char out[PATH_MAX])
 	int ret, nr_raw;
 	pid_t pid = atoi(suffix_of(path) + 5);
 	struct rec r = {
-		.out = -1, .stop = -1, .reader_failed = -1, .shared = &shared,
+		.out_fd = -1, .stop = -1, .reader_failed = -1, .shared = &shared,
 		.opts = { .quiet = true, .clock = clock, .out = out },
 	};
 
@@ -335,13 +335,13 @@ int unfinished_complete(const char *path, bool traces, char out[PATH_MAX])
 		ret = alive ? -EBUSY : -EEXIST;
 	if (ret) {
 		tool_error("%s: %s", ret == -EEXIST ? out : path, strerror(-ret));
-		if (r.out >= 0)
-			close(r.out);
+		if (r.out_fd >= 0)
+			close(r.out_fd);
 		rec_free(&r);
 		return TOOL_OUTPUT;
 	}
 	nr_raw = look_at_raw(&r, &bytes, &written);
-	w = open_cursor(r.out, 0);
+	w = open_cursor(r.out_fd, 0);
 	if (!read_head(&r, &w)) {
 		/* the recorder was killed while it wrote the head: there is no data yet */
 		ret = w.foreign || bytes ? -EBADMSG : 0;
@@ -370,7 +370,7 @@ int unfinished_complete(const char *path, bool traces, char out[PATH_MAX])
 		dat_discard(&r);
 	}
 	rec_remove_instances(&r);
-	close(r.out);
+	close(r.out_fd);
 	rec_free(&r);
 	return ret;
 }

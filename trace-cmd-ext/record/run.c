@@ -140,7 +140,7 @@ discard:
 int record_run(const struct rec_opts *opts)
 {
 	struct rec r = {
-		.opts = *opts, .out = -1, .stop = -1, .reader_failed = -1, .guard_pipe = -1,
+		.opts = *opts, .out_fd = -1, .stop = -1, .reader_failed = -1, .guard_pipe = -1,
 	};
 	int ret;
 

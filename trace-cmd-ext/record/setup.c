@@ -242,10 +242,11 @@ int rec_configure(struct rec *r)
 {
 	int ret;
 
-	r->kb = r->opts.kb ? r->opts.kb : choose_kb(r->nr_cpus);
-	ret = set_common(r, &r->buf[BUF_EVENTS], r->kb);
+	r->buffer_kb = r->opts.kb ? r->opts.kb : choose_kb(r->nr_cpus);
+	ret = set_common(r, &r->buf[BUF_EVENTS], r->buffer_kb);
 	if (!ret && r->opts.maps)
-		ret = set_common(r, &r->buf[BUF_MAPS], r->kb < MAPS_KB ? r->kb : MAPS_KB);
+		ret = set_common(r, &r->buf[BUF_MAPS],
+				 r->buffer_kb < MAPS_KB ? r->buffer_kb : MAPS_KB);
 	if (!ret && r->opts.maps)
 		ret = set_file(&r->buf[BUF_MAPS], "options/" MAPS, "1", "use --no-maps-instance");
 	if (!ret)

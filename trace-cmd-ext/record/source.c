@@ -32,7 +32,7 @@ const char *source_name(enum source s)
 
 int source_parse(const char *name, enum source *s)
 {
-	for (*s = 0; *s < SOURCE_NR; ++*s)
+	for (*s = 0; *s < SOURCE_NONE; ++*s)
 		if (!strcmp(name, names[*s]))
 			return 0;
 	return -EINVAL;
@@ -87,7 +87,7 @@ enum source source_choose(void)
 
 	if (!source_check(SOURCE_FTRACE, &why))
 		return SOURCE_FTRACE;
-	return source_check(SOURCE_BPF, &why) ? SOURCE_AUTO : SOURCE_BPF;
+	return source_check(SOURCE_BPF, &why) ? SOURCE_NONE : SOURCE_BPF;
 }
 
 /* ------------------------------ one recording ----------------------------- */
@@ -187,6 +187,7 @@ int rec_choose_source(struct rec *r)
 			r->triggers = true;
 	}
 	if (!any) {
+		r->source = SOURCE_NONE;
 		r->request_by = REQUEST_NONE;
 		r->triggers = r->opts.maps = r->opts.tables = false;
 		return 0;

@@ -156,7 +156,7 @@ static void count_page(struct pass *p, struct kbuffer *kbuf, char *page)
 static int count_file(const struct rec *r, struct rec_stats *c, struct rec_join *join)
 {
 	struct pass p = { .r = r, .c = c, .join = join, .flags_at = -1, .tgid_at = -1 };
-	uint64_t end, size = lseek(r->out, 0, SEEK_END);
+	uint64_t end, size = lseek(r->out_fd, 0, SEEK_END);
 	struct kbuffer *kbuf;
 	char *mem, *format;
 	int i, cpu;
@@ -184,7 +184,7 @@ static int count_file(const struct rec *r, struct rec_stats *c, struct rec_join 
 	kbuf = kbuffer_alloc(sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
 			     __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? KBUFFER_ENDIAN_BIG :
 			     KBUFFER_ENDIAN_LITTLE);
-	mem = mmap(NULL, size, PROT_READ, MAP_PRIVATE, r->out, 0);
+	mem = mmap(NULL, size, PROT_READ, MAP_PRIVATE, r->out_fd, 0);
 	if (!kbuf || mem == MAP_FAILED)
 		return -ENOMEM;
 	for (i = 0; i < NR_BUFS; i++) {
@@ -333,7 +333,7 @@ static void print_summary(struct rec *r, const struct rec_stats *c)
 	print_stock(r);
 	if (c->lost)
 		fprintf(stderr, "  %llu records were lost: a CPU's buffer of %lu KB was full; -b "
-			"makes it larger\n", (ull)c->lost, r->kb);
+			"makes it larger\n", (ull)c->lost, r->buffer_kb);
 	rec_tables_print_summary(r);
 	print_waited(rec_gate_get_shared(r));
 	print_jit(r, c);

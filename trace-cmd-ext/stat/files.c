@@ -5,9 +5,9 @@
  * Addresses are only resolved to files, because symbols take many times longer. A stack that is not
  * whole counts at the file where the fault started. For an incomplete stack this is the file of its
  * last frame, where the walk gave up. For a stack with the frame-pointer flag it is the file of the
- * innermost frame whose file had no table. Perhaps no file of the stack is known to lack a table,
- * because a table came later, or because the tables are not known. Then it is the file of the last
- * frame too.
+ * innermost frame whose file had no table. If no file of the stack is known to lack a table (the
+ * table came later, or the list of tables is missing), the stack counts at the file of its last
+ * frame.
  *
  * FILE.tables lists the tables of the recording. For a file that it lacks, a table is made from the
  * file on this machine, if it has the build ID of the traced file. A recording with tables would

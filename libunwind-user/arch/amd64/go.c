@@ -60,7 +60,8 @@ static unsigned int moves_sp(const struct arch_go_code *code, int32_t bytes)
 	return 0;
 }
 
-static bool saves(const struct arch_go_code *code, uint32_t size, struct arch_go_frame *frame)
+static bool is_frame_saved(const struct arch_go_code *code, uint32_t size,
+			   struct arch_go_frame *frame)
 {
 	*frame = (struct arch_go_frame){ .fp = FP_SLOT, .ra = -8 };
 	if (size == 8 && code->before && code->p[-1] == 0x55)
@@ -69,7 +70,7 @@ static bool saves(const struct arch_go_code *code, uint32_t size, struct arch_go
 	return frame->from && moves_sp(code, -(int32_t)size);
 }
 
-static enum arch_go_end restores(const struct arch_go_code *code, uint32_t size)
+static enum arch_go_end classify_end(const struct arch_go_code *code, uint32_t size)
 {
 	static const uint8_t lens[] = { 4, 5, 8 };
 	unsigned int len, n, i;
@@ -97,8 +98,8 @@ static uint8_t find_popped_ra(const struct arch_go_code *code)
 
 const struct arch_go amd64_go = {
 	.pushed = 8,
-	.saves = saves,
-	.restores = restores,
+	.is_frame_saved = is_frame_saved,
+	.classify_end = classify_end,
 	.find_popped_ra = find_popped_ra,
 	.injects_calls = true,
 };

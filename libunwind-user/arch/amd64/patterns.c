@@ -57,7 +57,7 @@ size_t amd64_padding_length(const uint8_t *p, size_t len)
 	return get_nop_len(p, len);
 }
 
-bool amd64_enters_kernel(const uint8_t *p)
+bool amd64_ends_system_call(const uint8_t *p)
 {
 	/* syscall, sysenter, int $0x80 */
 	return (p[0] == 0x0f && (p[1] == 0x05 || p[1] == 0x34)) || (p[0] == 0xcd && p[1] == 0x80);

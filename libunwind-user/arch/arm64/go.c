@@ -42,7 +42,8 @@ static bool is_indexed(uint32_t insn, uint32_t opcode, int32_t off)
 	return off >= -256 && off < 256 && insn == (opcode | ((uint32_t)off & 0x1ff) << 12);
 }
 
-static bool saves(const struct arch_go_code *code, uint32_t size, struct arch_go_frame *frame)
+static bool is_frame_saved(const struct arch_go_code *code, uint32_t size,
+			   struct arch_go_frame *frame)
 {
 	*frame = (struct arch_go_frame){ .fp = -(int32_t)size - 8, .ra = -(int32_t)size };
 	if (get_insn_before(code, 1) == MOV_SP_X20)
@@ -60,7 +61,7 @@ static uint32_t adds_to_sp(uint32_t insn)
 	return (insn & 0xff8003ff) != 0x910003ff ? 0 : insn & 1 << 22 ? n << 12 : n;
 }
 
-static enum arch_go_end restores(const struct arch_go_code *code, uint32_t size)
+static enum arch_go_end classify_end(const struct arch_go_code *code, uint32_t size)
 {
 	uint32_t last = get_insn_before(code, 1), more;
 
@@ -75,6 +76,6 @@ static enum arch_go_end restores(const struct arch_go_code *code, uint32_t size)
 }
 
 const struct arch_go arm64_go = {
-	.saves = saves,
-	.restores = restores,
+	.is_frame_saved = is_frame_saved,
+	.classify_end = classify_end,
 };

@@ -20,7 +20,7 @@ size_t arm64_padding_length(const uint8_t *p, size_t len)
 /*
  * The upper half of svc #n, n < 0x800. hvc and smc have it too, but user programs do not have them.
  */
-bool arm64_enters_kernel(const uint8_t *p)
+bool arm64_ends_system_call(const uint8_t *p)
 {
 	return !p[0] && p[1] == 0xd4;
 }

@@ -87,7 +87,7 @@ const struct arch arch_i386 = {
 	.reg_pc = 8,
 	.restores_by = restores_by,
 	.padding_length = get_padding_length,
-	.enters_kernel = amd64_enters_kernel,
+	.ends_system_call = amd64_ends_system_call,
 	.has_stack_start = has_stack_start,
 	.compare = &i386_flow,
 };

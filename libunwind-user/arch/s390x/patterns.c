@@ -54,7 +54,7 @@ size_t s390x_find_stack_switch(const uint8_t *p, size_t len, bool by_fp)
 }
 
 /* svc; or the end of another instruction that looks like svc: then padding counts as code */
-bool s390x_enters_kernel(const uint8_t *p)
+bool s390x_ends_system_call(const uint8_t *p)
 {
 	return p[0] == 0x0a;
 }

@@ -6,7 +6,7 @@
 #include "libunwind-user/arch/arch.h"
 
 size_t s390x_padding_length(const uint8_t *p, size_t len);
-bool s390x_enters_kernel(const uint8_t *p);
+bool s390x_ends_system_call(const uint8_t *p);
 size_t s390x_find_stack_switch(const uint8_t *p, size_t len, bool by_fp);
 
 int s390x_add_plt_rows(const struct arch_plt *to, uint64_t start, uint64_t end);

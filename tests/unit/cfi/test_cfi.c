@@ -117,7 +117,7 @@ static void rows_of_a_function(void **state)
 	assert_int_equal(stats.nr_cies, 1);
 }
 
-static void every_advance(void **state)
+static void every_advance_instruction_moves_the_pc(void **state)
 {
 	(void)state;
 	function(DW_CFA_advance_loc2, 0x10, 0, DW_CFA_def_cfa_offset, 16,
@@ -593,7 +593,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_of_a_function),
-		cmocka_unit_test(every_advance),
+		cmocka_unit_test(every_advance_instruction_moves_the_pc),
 		cmocka_unit_test(set_loc_forwards_only),
 		cmocka_unit_test(every_way_to_save_a_register),
 		cmocka_unit_test(every_way_to_define_the_cfa),

@@ -370,7 +370,7 @@ static void code_after_a_system_call_has_rows(void **state)
 	entered(0x1108);
 }
 
-static void a_signal_trampoline_is_told_by_its_bytes(void **state)
+static void a_signal_trampoline_is_recognized_by_its_bytes(void **state)
 {
 	(void)state;
 	runs_at_start(0x1200);
@@ -441,7 +441,7 @@ int main(void)
 		flow_test(the_entry_of_the_process_has_no_caller),
 		flow_test(another_function_right_after_the_entry_is_a_hole),
 		flow_test(code_after_a_system_call_has_rows),
-		flow_test(a_signal_trampoline_is_told_by_its_bytes),
+		flow_test(a_signal_trampoline_is_recognized_by_its_bytes),
 		flow_test(an_instruction_that_the_linker_moved_has_the_row_of_its_place),
 		flow_test(an_instruction_that_jumps_to_another_frame_was_not_moved),
 	};

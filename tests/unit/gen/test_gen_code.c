@@ -65,7 +65,7 @@ static void assert_by_segments(void)
 	assert_sp(0x3000, 8);
 }
 
-static void sections_tell_code_from_data(void **state)
+static void sections_separate_code_from_data(void **state)
 {
 	int fd = start_functions();
 
@@ -166,7 +166,7 @@ static void sections_that_are_not_believed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sections_tell_code_from_data),
+		cmocka_unit_test(sections_separate_code_from_data),
 		cmocka_unit_test(padding_between_sections_is_no_code),
 		cmocka_unit_test(without_sections_segments_are_code),
 		cmocka_unit_test(sections_that_are_not_believed),

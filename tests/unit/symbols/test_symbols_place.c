@@ -297,7 +297,7 @@ static pid_t answer(const char *file)
 	}
 }
 
-static void what_a_server_has_is_used_if_it_is_the_file(void **state)
+static void a_file_from_a_server_is_used_if_its_build_id_matches(void **state)
 {
 	struct uu_file f = { .path = in_place("stripped") };
 	struct uu_debug_info info;
@@ -338,7 +338,7 @@ int main(void)
 		T(a_sysroot_is_a_root),
 		T(the_environment_alone_sends_nothing_to_a_server),
 		T(a_server_that_does_not_answer_costs_what_was_allowed),
-		T(what_a_server_has_is_used_if_it_is_the_file),
+		T(a_file_from_a_server_is_used_if_its_build_id_matches),
 	};
 
 	return cmocka_run_group_tests_name("symbols_place", tests, group_setup, remove_place);

@@ -166,7 +166,7 @@ __noinline int step_goroutine(struct walk *w)
 	struct go_switch s = {};
 	u64 sp, fp, ra = 0;
 
-	if (!w || w->frame_flags & (STEP_INNERMOST | STEP_EXACT))
+	if (!w || w->frame_flags & (FRAME_INNERMOST | FRAME_EXACT))
 		return STEP_WRONG;
 	read_switch(w->ip, &s);
 	sp = find_sp(w, &s);

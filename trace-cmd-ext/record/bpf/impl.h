@@ -65,7 +65,7 @@ bool bpfsrc_find_runtime(int fd, struct runtime *r);
 /* -------------------------------- python.c ------------------------------- */
 
 /* Has this file an interpreter of Python that is known? Fills @p. */
-bool bpfsrc_find_python(int fd, struct python *p);
+bool bpfsrc_find_python(int fd, struct python_layout *p);
 
 /* -------------------------------- events.c ------------------------------- */
 

@@ -146,7 +146,7 @@ static __always_inline int read_bytes(struct walk *w, u64 addr, u32 size, u32 fr
 	return 0;
 }
 
-static __always_inline int read_text(struct walk *w, const struct python *file, u64 addr,
+static __always_inline int read_text(struct walk *w, const struct python_layout *file, u64 addr,
 				     struct msg_text *t, u32 from, const u32 max)
 {
 	u64 *head = w->python.object, size;
@@ -172,7 +172,7 @@ static __always_inline int read_text(struct walk *w, const struct python *file, 
 __noinline int read_name(struct walk *w, u64 addr)
 {
 	u32 number;
-	struct python *file;
+	struct python_layout *file;
 
 	if (!w)
 		return -1;
@@ -185,7 +185,7 @@ __noinline int read_name(struct walk *w, u64 addr)
 __noinline int read_file_name(struct walk *w, u64 addr)
 {
 	u32 number;
-	struct python *file;
+	struct python_layout *file;
 
 	if (!w)
 		return -1;
@@ -196,7 +196,7 @@ __noinline int read_file_name(struct walk *w, u64 addr)
 }
 
 /* A table beyond the limits is left out: the frame then has no line. */
-__noinline int read_table(struct walk *w, u64 addr)
+__noinline int read_line_table(struct walk *w, u64 addr)
 {
 	struct python_walk *p;
 	u64 size;
@@ -220,7 +220,7 @@ __noinline int read_table(struct walk *w, u64 addr)
  * many functions, or the ring buffer needs its room for stacks. Without room in the ring buffer or
  * in the map, no number is used up.
  */
-__noinline u32 number_python(struct walk *w)
+__noinline u32 get_python_number(struct walk *w)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	struct python_key key;
@@ -271,7 +271,7 @@ static __always_inline int add_entry(struct python_walk *p, u64 value)
 }
 
 /* Read a code object, unless it is the one of the frame before. */
-static __always_inline int read_code(struct walk *w, const struct python *file, u64 code)
+static __always_inline int read_code(struct walk *w, const struct python_layout *file, u64 code)
 {
 	struct python_walk *p = &w->python;
 	u32 size = file->instructions;
@@ -286,7 +286,7 @@ static __always_inline int read_code(struct walk *w, const struct python *file, 
 	p->hash[1] = p->hash_start[1];
 	if (read_name(w, WORD_OF(p->code, file->name)) ||
 	    read_file_name(w, WORD_OF(p->code, file->file_name)) ||
-	    read_table(w, WORD_OF(p->code, file->table)))
+	    read_line_table(w, WORD_OF(p->code, file->table)))
 		return -1;
 	p->code_hash[0] = p->hash[0];
 	p->code_hash[1] = p->hash[1];
@@ -295,7 +295,7 @@ static __always_inline int read_code(struct walk *w, const struct python *file, 
 }
 
 /* Read what the frame in p->frame executes, and add it to the run. */
-static __always_inline int add_python_frame(struct walk *w, const struct python *file)
+static __always_inline int add_python_frame(struct walk *w, const struct python_layout *file)
 {
 	struct python_walk *p = &w->python;
 	u64 code = WORD_OF(p->frame, file->frame_code) & ~(u64)file->code_tag, instr, start;
@@ -315,7 +315,7 @@ static __always_inline int add_python_frame(struct walk *w, const struct python 
 	p->hash[0] = p->code_hash[0];
 	p->hash[1] = p->code_hash[1];
 	add_word(p->hash, p->hash_factor, (u64)p->head.instr << 32 | p->head.line);
-	number = number_python(w);
+	number = get_python_number(w);
 	if (!number) {
 		p->failed = 1;
 		/* once for frames that follow each other */
@@ -350,7 +350,7 @@ enum {
 };
 
 /* 3.11: the next marker, or the next frame of its run */
-static __always_inline int read_run_311(struct walk *w, const struct python *file)
+static __always_inline int read_run_311(struct walk *w, const struct python_layout *file)
 {
 	struct python_walk *p = &w->python;
 	u64 top, previous;
@@ -386,7 +386,7 @@ static __always_inline int read_run_311(struct walk *w, const struct python *fil
 }
 
 /* 3.12 and later: the next frame of the chain */
-static __always_inline int read_run_312(struct walk *w, const struct python *file)
+static __always_inline int read_run_312(struct walk *w, const struct python_layout *file)
 {
 	struct python_walk *p = &w->python;
 	u64 at = p->next_frame;
@@ -406,7 +406,7 @@ static __always_inline int read_run_312(struct walk *w, const struct python *fil
 
 __noinline int read_run(struct walk *w)
 {
-	struct python *file;
+	struct python_layout *file;
 	u32 number;
 
 	if (!w)
@@ -431,7 +431,7 @@ static long compare_thread(u32 i, struct thread_loop *l)
 {
 	struct python_walk *p = &l->w->python;
 	u32 number = p->file;
-	struct python *file = bpf_map_lookup_elem(&pythons, &number);
+	struct python_layout *file = bpf_map_lookup_elem(&pythons, &number);
 	u64 at = p->thread_at, top;
 
 	if (!file)
@@ -461,7 +461,7 @@ static long compare_thread(u32 i, struct thread_loop *l)
 }
 
 /* Find the struct PyThreadState of this task. Not 0: it may have several, or cannot be read */
-static __always_inline int find_thread(struct walk *w, const struct python *file)
+static __always_inline int find_thread(struct walk *w, const struct python_layout *file)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread_loop loop = { .w = w };
@@ -489,7 +489,7 @@ __noinline int read_runs(struct walk *w)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	struct python_walk *p;
-	struct python *file;
+	struct python_layout *file;
 	u32 number, i;
 	int ret = PYTHON_MORE;
 

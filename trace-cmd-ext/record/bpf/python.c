@@ -35,7 +35,7 @@ struct found {
 };
 
 /* The layouts of 3.11 and 3.12; addresses are filled in. */
-static const struct python python_311 = {
+static const struct python_layout python_311 = {
 	.interpreters = 40,
 	.next_interpreter = 0,
 	.threads = 16,
@@ -61,7 +61,7 @@ static const struct python python_311 = {
 	.compact_size = 72,
 };
 
-static const struct python python_312 = {
+static const struct python_layout python_312 = {
 	.interpreters = 40,
 	.next_interpreter = 0,
 	.threads = 72,
@@ -211,7 +211,7 @@ static bool read_offsets(const struct found *f, const struct debug_layout *at,
 	       read_data(f, f->runtime + at->code, &o->code, sizeof(o->code));
 }
 
-static bool set_by_offsets(struct python *p, const struct found *f, uint64_t version,
+static bool set_by_offsets(struct python_layout *p, const struct found *f, uint64_t version,
 			   const struct debug_layout *at)
 {
 	struct debug_offsets o;
@@ -220,7 +220,7 @@ static bool set_by_offsets(struct python *p, const struct found *f, uint64_t ver
 	    o.head.version != version || o.head.free_threaded ||
 	    o.thread.next != o.thread.prev + sizeof(uint64_t))
 		return false;
-	*p = (struct python){
+	*p = (struct python_layout){
 		.interpreters = o.head.interpreters_head,
 		.next_interpreter = o.head.next,
 		.threads = o.head.threads_head,
@@ -245,7 +245,7 @@ static bool set_by_offsets(struct python *p, const struct found *f, uint64_t ver
 	return true;
 }
 
-static bool has_size(const struct found *f, const struct python *p)
+static bool has_size(const struct found *f, const struct python_layout *p)
 {
 	uint64_t size;
 
@@ -254,7 +254,7 @@ static bool has_size(const struct found *f, const struct python *p)
 }
 
 /* The programs read so much of a thread, a frame and a code object. */
-static bool is_in_reach(const struct python *p)
+static bool is_in_reach(const struct python_layout *p)
 {
 	return p->frame_code < 80 && p->frame_previous < 80 && p->frame_instr < 80 &&
 	       p->frame_owner < 80 && p->instructions <= 256 && p->first_line < p->instructions &&
@@ -263,7 +263,7 @@ static bool is_in_reach(const struct python *p)
 	       p->thread_id < 256 && p->thread_top < 256 && p->next_thread < 256;
 }
 
-static bool find_layout(const struct found *f, struct python *p)
+static bool find_layout(const struct found *f, struct python_layout *p)
 {
 	uint64_t version;
 
@@ -286,7 +286,7 @@ static bool find_layout(const struct found *f, struct python *p)
 	}
 }
 
-bool bpfsrc_find_python(int fd, struct python *p)
+bool bpfsrc_find_python(int fd, struct python_layout *p)
 {
 	struct found f = { .fd = fd };
 	uint64_t off;

@@ -62,7 +62,7 @@ struct part {
 	__msg32 nr_rows;		/* 0: the file has no rules here, and never will */
 	__msg32 shift;
 	__msg32 abi;			/* enum part_abi */
-	__msg32 python;			/* number of a struct python; 0: the file has none */
+	__msg32 python;			/* number of a struct python_layout; 0: the file has none */
 	__msg32 pad;
 };
 
@@ -167,7 +167,7 @@ struct runtime {
  * A file with an interpreter of CPython: python.bpf.h. Addresses count from the code in memory, as
  * in struct runtime. All other fields are offsets in structures of CPython, which python.c names.
  */
-struct python {
+struct python_layout {
 	__msg64 runtime, code_type;	/* addresses: _PyRuntime, PyCode_Type */
 	__msg32 interpreters, next_interpreter, threads, next_thread, thread_id;
 	__msg32 thread_top;		/* the innermost struct _PyCFrame, or the innermost frame */

@@ -79,7 +79,7 @@ static __always_inline bool start_jit_frames(struct walk *w)
  */
 __noinline int may_be_jit(struct walk *w, s64 i)
 {
-	if (!w || i < 0 || w->frame_flags & (STEP_INNERMOST | STEP_EXACT) ||
+	if (!w || i < 0 || w->frame_flags & (FRAME_INNERMOST | FRAME_EXACT) ||
 	    mapping_at(w, i)->kind != MAP_NO_FILE)
 		return 0;
 	if (!w->maybe_jit)
@@ -148,7 +148,7 @@ __noinline int settle_jit_frames(struct walk *w, s64 i, u64 pc)
 {
 	if (!w)
 		return 0;
-	if (w->frame_flags & STEP_EXACT || !keeps_frames(w, mapping_at(w, i), pc))
+	if (w->frame_flags & FRAME_EXACT || !keeps_frames(w, mapping_at(w, i), pc))
 		w->flags |= UNWIND_STACK_FRAME_POINTER;
 	w->maybe_jit = 0;
 	return 0;

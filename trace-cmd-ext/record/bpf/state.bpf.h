@@ -18,12 +18,12 @@
 #define UNWIND_STACK_INCOMPLETE		0x8
 #define UNWIND_STACK_FRAME_POINTER	0x10
 
-/* The flags of a step, as in libunwind-user/sframe/step.h */
-#define STEP_EXACT	0x1
-#define STEP_INNERMOST	0x2
-#define STEP_SIGNAL	0x4
-#define STEP_KEPT	0x20
-#define STEP_KEPT_AT	0x40
+/* The flags of a frame: USTEP_* in libunwind-user/sframe/step.h */
+#define FRAME_EXACT	0x1
+#define FRAME_INNERMOST	0x2
+#define FRAME_SIGNAL	0x4
+#define FRAME_KEPT	0x20
+#define FRAME_KEPT_AT	0x40
 
 /* Bytes of a word of a 64-bit and of a 32-bit program. Words of a window have WORD bytes. */
 #define WORD		8
@@ -124,7 +124,7 @@ struct cached_walk {
 #define PYTHON_LAST_OWNER	2
 
 struct python_walk {
-	u32 file;			/* number of struct python; 0: the walk has not met any */
+	u32 file;			/* number of a struct python_layout; 0: none met */
 	u32 failed;			/* the stack has UNKNOWN_FRAME */
 	u64 base;			/* where addresses of the file count from */
 	u64 next_frame;			/* address of the next frame to read */
@@ -177,8 +177,8 @@ struct walk {
 	struct walk_key key;
 	u64 ip, sp, fp;
 	u64 frame_flags;
-	u64 signal_frame;		/* STEP_SIGNAL: its SP; 32-bit: its sigcontext */
-	u64 kept;			/* STEP_KEPT: rbx; STEP_KEPT_AT: its address */
+	u64 signal_frame;		/* FRAME_SIGNAL: its SP; 32-bit: its sigcontext */
+	u64 kept;			/* FRAME_KEPT: rbx; FRAME_KEPT_AT: its address */
 	u64 value;			/* what read_reg() found */
 	u64 trampoline;			/* the page that uprobes have put in; 0: none */
 	u64 vdso_image;			/* the image that vdso_dev was found for */
@@ -310,7 +310,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, MAX_PYTHONS);
 	__type(key, u32);
-	__type(value, struct python);
+	__type(value, struct python_layout);
 } pythons SEC(".maps");
 
 struct {

@@ -94,19 +94,19 @@ static __always_inline int find_reg(struct walk *w, u32 reg, const u32 size)
 
 	if (reg >= (size == WORD ? NR_REGS : NR_REGS32))
 		return STEP_WRONG;
-	if (w->frame_flags & STEP_INNERMOST) {
+	if (w->frame_flags & FRAME_INNERMOST) {
 		w->value = w->reg[reg & (NR_REGS - 1)];
 		/* registers are not in the trail */
 		forget_trail(w);
 		return STEP_DONE;
 	}
-	if (w->frame_flags & STEP_SIGNAL) {
+	if (w->frame_flags & FRAME_SIGNAL) {
 		addr = w->signal_frame;
 		addr += size == WORD ? sig_regs[reg & (NR_REGS - 1)] :
 				       sig32_regs[reg & (NR_REGS32 - 1)];
-	} else if (w->frame_flags & (STEP_KEPT | STEP_KEPT_AT) && reg == REG_KEPT) {
+	} else if (w->frame_flags & (FRAME_KEPT | FRAME_KEPT_AT) && reg == REG_KEPT) {
 		addr = w->kept;
-		if (w->frame_flags & STEP_KEPT) {
+		if (w->frame_flags & FRAME_KEPT) {
 			w->value = addr;
 			return STEP_DONE;
 		}
@@ -131,13 +131,13 @@ __noinline int read_reg32(struct walk *w, u32 reg)
 static __always_inline u64 keep_reg(struct walk *w, u64 cfa, u64 *kept)
 {
 	u32 slot = w->rule.kept;
-	u64 known = w->frame_flags & (STEP_KEPT | STEP_KEPT_AT);
+	u64 known = w->frame_flags & (FRAME_KEPT | FRAME_KEPT_AT);
 
 	if (slot == KEPT_UNKNOWN)
 		return 0;
 	if (slot != KEPT_IN_REG) {
 		*kept = cfa - (u64)slot * WORD;
-		return STEP_KEPT_AT;
+		return FRAME_KEPT_AT;
 	}
 	if (known) {
 		*kept = w->kept;
@@ -146,7 +146,7 @@ static __always_inline u64 keep_reg(struct walk *w, u64 cfa, u64 *kept)
 	if (read_reg(w, REG_KEPT))
 		return 0;
 	*kept = w->value;
-	return STEP_KEPT;
+	return FRAME_KEPT;
 }
 
 static __always_inline int read_value(struct walk *w, const struct full_value *v, u64 cfa, u64 *to,
@@ -216,7 +216,7 @@ static __always_inline int step_rule(struct walk *w, const u32 size)
 	cfa += r->cfa.add;
 	if (cfa <= w->sp && !(r->flags & FULL_SIGNAL)) {
 		/* The function has no frame yet: RA can only be saved in the caller's frame */
-		if (cfa < w->sp || !(w->frame_flags & STEP_EXACT) ||
+		if (cfa < w->sp || !(w->frame_flags & FRAME_EXACT) ||
 		    (r->ra.base == BASE_CFA && cfa + (s64)r->ra.off < w->sp))
 			return STEP_WRONG;
 	}
@@ -241,9 +241,9 @@ static __always_inline int step_rule(struct walk *w, const u32 size)
 			w->seen_ip = ra;
 			w->seen_sp = cfa;
 		}
-		w->frame_flags = STEP_EXACT;
+		w->frame_flags = FRAME_EXACT;
 		if (find_signal_frame(w, r, size))
-			w->frame_flags |= STEP_SIGNAL;
+			w->frame_flags |= FRAME_SIGNAL;
 	} else {
 		keeps = size == WORD ? keep_reg(w, cfa, &kept) : 0;
 		w->kept = kept;
@@ -273,7 +273,7 @@ static __always_inline int step_plain(struct walk *w, u32 rule, const u32 size)
 
 	cfa += (s64)((s32)rule >> 9) * size;
 	if (cfa <= w->sp &&
-	    (cfa < w->sp || !(w->frame_flags & STEP_EXACT) || cfa - size < w->sp))
+	    (cfa < w->sp || !(w->frame_flags & FRAME_EXACT) || cfa - size < w->sp))
 		return STEP_WRONG;
 	if (cfa % size)
 		return STEP_WRONG;
@@ -313,7 +313,7 @@ __noinline int step_sigreturn(struct walk *w)
 	forget_trail(w);
 	ip = w->ip;
 	if (!is_sig_code(ip) &&
-	    !(w->frame_flags & STEP_EXACT && (is_sig_code(ip - SIG_SYSCALL) ||
+	    !(w->frame_flags & FRAME_EXACT && (is_sig_code(ip - SIG_SYSCALL) ||
 					 is_sig_code(ip - SIG_CODE))))
 		return STEP_WRONG;
 	__builtin_memset(&w->rule, 0, sizeof(w->rule));
@@ -350,7 +350,7 @@ static __always_inline int find_sigcontext(struct walk *w)
 		return RT_SC32;
 	if (from == SIG_CODE32)
 		return WORD32;
-	if (!(w->frame_flags & STEP_EXACT))
+	if (!(w->frame_flags & FRAME_EXACT))
 		return -1;
 	/* rt_sigreturn: at the system call, or after it */
 	if (((before >> 24 | from << 40) & RT_MASK32) == RT_CODE32 || before >> 8 == RT_CODE32)
@@ -435,7 +435,7 @@ __noinline int step_thunk(struct walk *w)
 	bool frame_pointer = false;
 	int ret, n;
 
-	if (!w || w->frame_flags & (STEP_INNERMOST | STEP_EXACT))
+	if (!w || w->frame_flags & (FRAME_INNERMOST | FRAME_EXACT))
 		return STEP_WRONG;
 	/* code is not in the trail */
 	forget_trail(w);
@@ -503,7 +503,7 @@ __noinline int find_return(struct walk *w)
 	struct task_struct___uprobes *task = (void *)bpf_get_current_task();
 	struct return_list l = {};
 
-	if (!w || w->frame_flags & (STEP_INNERMOST | STEP_EXACT) || w->ip != w->trampoline)
+	if (!w || w->frame_flags & (FRAME_INNERMOST | FRAME_EXACT) || w->ip != w->trampoline)
 		return 1;
 	/* the word in the trail is the trampoline whatever the return address is */
 	forget_trail(w);

@@ -68,7 +68,7 @@ struct bpfsrc_tables {
 	uint32_t *chunk;		/* the last one, mapped */
 	int chunk_fd;
 	uint32_t nr_chunks, used;	/* words of the last */
-	struct python python[MAX_PYTHONS];	/* the first one is not used */
+	struct python_layout python[MAX_PYTHONS];	/* the first one is not used */
 	uint32_t nr_pythons, pythons_refused;
 	struct wanted wanted[MAX_WANTED];
 	unsigned int nr_wanted;
@@ -347,7 +347,7 @@ static void store_runtime(struct bpfsrc_tables *t, int fd, uint32_t dev, uint64_
 }
 
 /* The number of the interpreter; 0: no room for one more. Call it with t->lock held. */
-static uint32_t number_python(struct bpfsrc_tables *t, const struct python *p)
+static uint32_t add_python(struct bpfsrc_tables *t, const struct python_layout *p)
 {
 	uint32_t nr;
 
@@ -365,13 +365,13 @@ static uint32_t number_python(struct bpfsrc_tables *t, const struct python *p)
 /* The number of the file's interpreter; 0: the file has none, or there is no room for one more */
 static uint32_t put_python(struct bpfsrc_tables *t, int fd)
 {
-	struct python p;
+	struct python_layout p;
 	uint32_t nr;
 
 	if (t->maps.pythons < 0 || !bpfsrc_find_python(fd, &p))
 		return 0;
 	pthread_mutex_lock(&t->lock);
-	nr = number_python(t, &p);
+	nr = add_python(t, &p);
 	pthread_mutex_unlock(&t->lock);
 	return nr;
 }

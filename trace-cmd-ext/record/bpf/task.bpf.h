@@ -66,14 +66,14 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	struct task *t, new = {};
 	u32 pid = task->pid, old = ctx->args[1];
 	u64 key = (u64)task;
-	struct saved_stack *k = bpf_map_lookup_elem(&saved_stacks, &key);
+	struct saved_stack *saved = bpf_map_lookup_elem(&saved_stacks, &key);
 
 	/* see find_saved_stack() */
-	if (k && regs) {
-		k->ip = regs->ip;
-		k->sp = regs->sp;
-		k->orig_ax = regs->orig_ax;
-		k->exec_id = task->self_exec_id;
+	if (saved && regs) {
+		saved->ip = regs->ip;
+		saved->sp = regs->sp;
+		saved->orig_ax = regs->orig_ax;
+		saved->exec_id = task->self_exec_id;
 	}
 	t = bpf_map_lookup_elem(&tasks, &old);
 	if (t)

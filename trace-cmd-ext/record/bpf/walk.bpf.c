@@ -60,7 +60,7 @@ static __always_inline int end_walk(struct walk *w, u32 flags, u32 reason)
 static __always_inline int step_frame(struct walk *w, const u32 size)
 {
 	u32 rule = rule_special(RULE_UNKNOWN), nr, number;
-	u32 exact = w->frame_flags & STEP_EXACT;
+	u32 exact = w->frame_flags & FRAME_EXACT;
 	struct full_rule *full;
 	u64 pc, sp = w->sp;
 	int map, ret;
@@ -73,7 +73,7 @@ static __always_inline int step_frame(struct walk *w, const u32 size)
 	pc = w->ip - !exact;
 	map = find_mapping(w, pc);
 	nr = w->nr;
-	if (map < 0 && !(w->frame_flags & STEP_INNERMOST)) {
+	if (map < 0 && !(w->frame_flags & FRAME_INNERMOST)) {
 		/* No call returns to where no code is: the step that led here was wrong */
 		if (w->fp_frame == nr + 1) {
 			w->flags &= ~UNWIND_STACK_FRAME_POINTER;
@@ -248,7 +248,7 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task,
 	w->key.sp = w->sp;
 	w->key.fp = w->fp;
 	w->trampoline = find_trampoline(mm);
-	w->frame_flags = STEP_EXACT | STEP_INNERMOST;
+	w->frame_flags = FRAME_EXACT | FRAME_INNERMOST;
 	return true;
 }
 
@@ -384,9 +384,10 @@ static __always_inline struct walk *claim_walk(void *ctx, const struct task *kno
  * Has the task lost the memory of its stack, or may others write to it by now? The kernel wakes a
  * parent in vfork(), and a thread that joins this one, before it changes task->mm.
  */
-static __always_inline bool has_left(const struct saved_stack *k, struct task_struct *task)
+static __always_inline bool has_left(const struct saved_stack *saved, struct task_struct *task)
 {
-	return k->mm != POINTER(task, mm) || k->exits || (k->vfork && !POINTER(task, vfork_done));
+	return saved->mm != POINTER(task, mm) || saved->exits ||
+	       (saved->vfork && !POINTER(task, vfork_done));
 }
 
 /*
@@ -402,30 +403,30 @@ static __always_inline struct saved_stack *find_saved_stack(struct task_struct *
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
 	u64 key = (u64)task, nr;
-	struct saved_stack *k = bpf_map_lookup_elem(&saved_stacks, &key);
+	struct saved_stack *saved = bpf_map_lookup_elem(&saved_stacks, &key);
 	struct mm_struct *mm;
 	bool executes;
 
-	if (!k || !regs || !has_left(k, task))
+	if (!saved || !regs || !has_left(saved, task))
 		return NULL;
 	mm = (void *)POINTER(task, mm);
-	executes = mm && task->self_exec_id == k->exec_id + 1;
+	executes = mm && task->self_exec_id == saved->exec_id + 1;
 	nr = regs->orig_ax;
-	if (nr != k->orig_ax &&
+	if (nr != saved->orig_ax &&
 	    (!executes || (nr != NR_EXECVE && nr != NR_EXECVE32 && nr != NR_EXECVE_X32)))
 		return NULL;
-	if (k->ip == regs->ip && k->sp == regs->sp)
-		return k;
-	return executes && regs->sp == BPF_CORE_READ(mm, start_stack) ? k : NULL;
+	if (saved->ip == regs->ip && saved->sp == regs->sp)
+		return saved;
+	return executes && regs->sp == BPF_CORE_READ(mm, start_stack) ? saved : NULL;
 }
 
 /* execve() has returned: forget the stack that was saved for it. */
 static __always_inline void drop_saved_stack(struct task_struct *task, struct task *known)
 {
 	u64 key = (u64)task;
-	struct saved_stack *k = bpf_map_lookup_elem(&saved_stacks, &key);
+	struct saved_stack *saved = bpf_map_lookup_elem(&saved_stacks, &key);
 
-	if (!k || k->exec_id != task->self_exec_id || k->mm == POINTER(task, mm))
+	if (!saved || saved->exec_id != task->self_exec_id || saved->mm == POINTER(task, mm))
 		return;
 	bpf_map_delete_elem(&saved_stacks, &key);
 	known->flags &= ~TASK_SAVED_STACK;
@@ -475,11 +476,11 @@ static __always_inline struct saved_stack *get_saved_stack(struct task_struct *t
 							   struct task *known)
 {
 	bool may = known && known->flags & TASK_SAVED_STACK;
-	struct saved_stack *k = may || task->flags & PF_EXITING ? find_saved_stack(task) : NULL;
+	struct saved_stack *saved = may || task->flags & PF_EXITING ? find_saved_stack(task) : NULL;
 
-	if (may && !k)
+	if (may && !saved)
 		drop_saved_stack(task, known);
-	return k;
+	return saved;
 }
 
 /*
@@ -490,13 +491,13 @@ static __always_inline void start_walk_program(void *ctx, struct control *c,
 					       struct task_struct *task, struct task *known,
 					       const struct origin *origin, void *next)
 {
-	struct saved_stack *k;
+	struct saved_stack *saved;
 	struct walk *w;
 
 	mark_busy();
-	k = get_saved_stack(task, known);
-	if (k) {
-		send_event(c, origin, k->stack, k->reason, 0);
+	saved = get_saved_stack(task, known);
+	if (saved) {
+		send_event(c, origin, saved->stack, saved->reason, 0);
 		unmark_busy();
 		return;
 	}
@@ -636,7 +637,7 @@ static __always_inline void sample(void *ctx, struct control *c, u32 event, u32 
 	struct task *known = NULL;
 	bool user = is_user(task);
 	u32 reason = MSG_OK;
-	struct saved_stack *k;
+	struct saved_stack *saved;
 	struct walk *w;
 	u64 stack = 0;
 
@@ -647,10 +648,10 @@ static __always_inline void sample(void *ctx, struct control *c, u32 event, u32 
 		__sync_fetch_and_add(&c->lost, 1);
 		return;
 	}
-	k = user ? get_saved_stack(task, known) : NULL;
-	if (k) {
-		stack = k->stack;
-		reason = k->reason;
+	saved = user ? get_saved_stack(task, known) : NULL;
+	if (saved) {
+		stack = saved->stack;
+		reason = saved->reason;
 	} else if (user && flags & FL_NMI) {
 		/* The kernel may be saving the registers of user space */
 		reason = MSG_NO_REGISTERS;
