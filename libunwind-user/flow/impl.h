@@ -248,7 +248,7 @@ bool flow_is_padding(struct flow *f, uint64_t pc);
  */
 bool flow_is_func_end(struct flow *f, uint64_t pc);
 
-/* Does the instruction at @pc show that a function starts there? */
+/* Does the instruction at @pc, in a gap, show that a function starts there? */
 bool flow_is_func_start(struct flow *f, uint64_t pc);
 
 /* Does a call only read its own address? A function that does not return may follow such a call. */

@@ -52,6 +52,10 @@ check()
 	fi
 }
 
+# Conditions for check: has REGEX [FILE], has_not REGEX [FILE]: a line of the file; default: output
+has() { grep -qE -- "$1" "${2:-output}" || { cat "${2:-output}"; return 1; }; }
+has_not() { ! has "$@" >/dev/null || { cat "${2:-output}"; return 1; }; }
+
 # run_test COMMAND...: the sum that a test prints is added to ours, its other lines are passed on
 run_test()
 {
