@@ -13,16 +13,16 @@
  *	TOPFRAME	has no caller: goexit() is the outermost frame of each goroutine, rt0_go()
  *			that of the first thread. But the kernel calls sigtramp(), and clone() or
  *			C code calls mstart(). The code of clone() for the new thread has no caller.
- *			gopreempt_m() and preemptPark() stop a goroutine and never return. The
- *			goroutine may run on elsewhere, so they have no caller.
  *	SPWRITE		goes to another stack. Up to that instruction the rows are right. After it,
  *			there are rows by FP if the function keeps FP in its frame: the runtime's
  *			calls of the vDSO, and cgocallback(). The callee of mcall() never returns,
  *			and its goroutine may run on elsewhere: there is no caller.
  *			systemstack() and asmcgocall() have no frame, and FP is that of their
  *			caller. This code is not covered: a walk goes on by FP, is marked, and lacks
- *			the caller. (BPF programs decode these two functions at the walk: go.bpf.h
- *			in trace-cmd-ext.) Other functions are a hole.
+ *			the caller. Other functions are a hole.
+ *	newstack()	makes the stack of a goroutine larger, or stops the goroutine by a call that
+ *			never returns. The goroutine may run on elsewhere, so at such a call
+ *			newstack() has no caller, as the callee of mcall().
  *	injected	A signal handler made the interrupted code call asyncPreempt() or
  *			sigpanic(). The code made no call, which is what a signal frame says.
  *	sigreturn()	is known by its bytes, see sig.c, and gets no row.
@@ -56,6 +56,7 @@ enum go_role {
 	GO_CALLERS_FP,			/* code after the switch is not covered */
 	GO_INJECTED,
 	GO_SIGRETURN,
+	GO_STOPS,			/* newstack() */
 };
 
 struct go_rows {
@@ -96,10 +97,9 @@ static enum go_role find_role(const struct go_func *f, const char *name)
 		{ "clone", GO_NO_RETURN },
 		{ "debugCallV1", GO_INJECTED },
 		{ "debugCallV2", GO_INJECTED },
-		{ "gopreempt_m", GO_OUTERMOST },
 		{ "mcall", GO_NO_RETURN },
 		{ "mstart", GO_THREAD },
-		{ "preemptPark", GO_OUTERMOST },
+		{ "newstack", GO_STOPS },
 		{ "sigpanic", GO_INJECTED },
 		{ "sigpanic0", GO_INJECTED },
 		{ "sigreturn", GO_SIGRETURN },
@@ -424,6 +424,56 @@ static int add_popped_row(struct go_rows *g, const struct go_body *b, const stru
 	return s.ra.reg ? add_state_row(g, b, p->start, &s) : add_hole(g, b, p->start);
 }
 
+/* Is this the start of a function that stops a goroutine, and never returns? */
+static bool is_stop(struct go_rows *g, uint64_t addr)
+{
+	static const char *const names[] = {
+		"runtime.goschedImpl", "runtime.gopreempt_m", "runtime.preemptPark",
+	};
+	struct go_func f;
+	const char *name;
+	size_t i;
+
+	if (go_find(&g->t, addr, &f) || f.start != addr)
+		return false;
+	name = go_get_name(&g->t, f.name);
+	for (i = 0; name && i < sizeof(names) / sizeof(*names); i++) {
+		if (!strcmp(name, names[i]))
+			return true;
+	}
+	return false;
+}
+
+/* In the code of @p up to @end, with a frame of @size bytes: calls that stop a goroutine */
+static int add_stops(struct go_rows *g, const struct go_body *b, const struct go_pcs *p,
+		     uint64_t end, int32_t size)
+{
+	const uint8_t *code;
+	struct arch_op op;
+	int ret = 0;
+	uint64_t pc;
+	size_t len;
+
+	if (p->end < end)
+		end = p->end;
+	for (pc = p->start; pc < end && !ret; pc += op.len) {
+		len = end - pc < MAX_INSN ? end - pc : MAX_INSN;
+		code = image_code(g->r->img, pc, len);
+		if (!code || g->left < len)
+			break;
+		g->left -= len;
+		g->r->arch->flow->decode(g->decoder, code, len, pc, &op);
+		if (!op.len)
+			break;
+		if (op.next != ARCH_CALL || !is_stop(g, op.target))
+			continue;
+		ret = add_state_row(g, b, pc, &outermost);
+		if (!ret && pc + op.len < end)
+			ret = add_plain_row(g, b, pc + op.len, size, b->saved, b->saved);
+	}
+	return ret;
+}
+
 /* The rows of [start of @p, @end), where SP moves as the table says */
 static int add_segment(struct go_rows *g, const struct go_body *b, const struct go_pcs *p,
 		       uint64_t end, int32_t before)
@@ -451,7 +501,8 @@ static int add_segment(struct go_rows *g, const struct go_body *b, const struct 
 	}
 	if (ret || from >= end)
 		return ret;
-	return add_plain_row(g, b, from, size, saved, saved);
+	ret = add_plain_row(g, b, from, size, saved, saved);
+	return !ret && saved && b->role == GO_STOPS ? add_stops(g, b, p, end, size) : ret;
 }
 
 /* Add rows for code after the instruction that gave SP the value of another stack. */

@@ -4,8 +4,8 @@
 Standard input: the recording as trace-ustack report --json prints it. Prints seven numbers: how
 many calls have all functions, how many say that functions are not known or that the stack is not
 complete, how many have none, how many are wrong, and how many there are. Then, of all events: how
-many stacks have the interpreter and no function, and how many there are of a thread that starts
-another one. Each run of functions must also come after the C frame that runs it.
+many stacks have the interpreter and no function (-: it has no symbol), and how many there are of a
+thread that starts another one. Each run of functions must also come after the C frame that runs it.
 """
 import collections
 import json
@@ -58,7 +58,7 @@ for event in events:
     names = [name for name, _, _ in functions(frames)]
     starts += event["event"].endswith("sys_enter_clone3") and "Thread.start" in names
     if not names and "incomplete" not in event.get("user_flags", []):
-        bare += any(map(runs_python, frames))
+        bare += any(map(runs_python, frames[1:]))
 
 named = unknown = none = 0
 wrong = []
@@ -86,4 +86,5 @@ for tid, want in calls.items():
             named += 1
 for text in wrong[:5]:
     print("WRONG:", text)
-print(named, unknown, none, len(wrong), sum(map(len, calls.values())), bare, starts)
+print(named, unknown, none, len(wrong), sum(map(len, calls.values())),
+      bare if has_symbol else "-", starts)

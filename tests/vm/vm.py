@@ -152,7 +152,7 @@ def boot_id():
 def accelerator(kernel, opt):
     """["-accel", ..., "-cpu", ...] for this boot."""
     threads = "multi" if opt["cpus"] > 1 and not opt["icount"] else "single"
-    tcg = ["-accel", "tcg,thread=" + threads, "-cpu", os.environ.get("TCG_CPU", "max")]
+    tcg = ["-accel", "tcg,thread=" + threads, "-cpu", "max"]
     if opt["icount"] or os.environ.get("ACCEL") == "tcg" or arch_of(kernel) != "amd64":
         return tcg
     model = probe_kvm(kernel)
@@ -237,8 +237,7 @@ def command(kernel, opt, out, serial, extra_shares=()):
     # Emulated CPUs of a busy host stand still for seconds: the stall detectors must know.
     cmd += ["-append", " ".join([
         "console=%s root=/dev/vda rw init=/sbin/ustack-init panic=-1 loglevel=6" %
-        machine["console"], machine["append"], os.environ.get("TCG_APPEND", ""),
-        "random.trust_cpu=on watchdog_thresh=60",
+        machine["console"], machine["append"], "random.trust_cpu=on watchdog_thresh=60",
         "rcupdate.rcu_cpu_stall_timeout=180 sysctl.kernel.hung_task_timeout_secs=240",
         "ustack.shares=%s" % ",".join(
             s[0] for s in shares), lpj, opt["append"]]).strip()]

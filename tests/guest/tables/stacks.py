@@ -10,7 +10,7 @@ mark (incomplete, truncated, frame pointers...) and its outermost frame is where
 start. For a program that is the entry point of the program or of the dynamic loader, for a thread
 clone() in the C library. musl's clone() is in assembler and has no symbol, so with musl the
 outermost frame of a thread is the caller of the thread's function. In Go it is goexit(), the frame
-below each goroutine, or mcall(), on a thread whose goroutine has stopped.
+below each goroutine, or mcall() or newstack() on a thread whose goroutine has stopped.
 
 --min N         there are at least N stacks (default 50)
 --percent P     P of 100 stacks are complete (default 99.9)
@@ -40,7 +40,7 @@ MUSL_THREAD = b"\x31\xed\x5f\x41\xff\xd1"   # xor %ebp,%ebp; pop %rdi; call *%r9
 # From there ld.so goes on to the program
 ENTRY_BYTES = {"s390x": 0x5c, "aarch64": 0x74}.get(os.uname().machine, 0x40)
 # Goroutines, what a thread of Go's starts with, and what runs after a goroutine has stopped
-GO = re.compile(r"(runtime\.(goexit|mstart|clone|rt0_go|mcall)|_rt0_\w+)(\.abi0)?\+")
+GO = re.compile(r"(runtime\.(goexit|mstart|clone|rt0_go|mcall|newstack)|_rt0_\w+)(\.abi0)?\+")
 MAX_EXCUSED = 0.4       # of all stacks
 CLONE_BYTES = 0x400     # clone3() has no symbol; the linker puts it directly after clone()
 

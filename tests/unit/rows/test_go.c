@@ -186,6 +186,40 @@ static void switches_of_stacks(void **state)
 	assert_hole(0x1085);
 }
 
+/* ...; call 0x1080; call 0x10a0; ... */
+#define TWO_CALLS	"4883ec18 48896c2410 488d6c2410 e82d000000 e848000000 488b6c2410 " \
+			"4883c418 c3"
+
+static void calls_that_stop_a_goroutine_have_no_caller(void **state)
+{
+	static const char *const names[] = {
+		"runtime.goschedImpl", "runtime.gopreempt_m", "runtime.preemptPark",
+	};
+	struct go_built *stop, *caller;
+	unsigned int i;
+
+	(void)state;
+	caller = func("runtime.newstack", 0x1040, 0, TWO_CALLS);
+	put_list(&caller->sp, 0, 4, 24, 29, 0, 1, 0, 0);
+	stop = func("runtime.goschedImpl", 0x1080, 0, "c3");
+	put_list(&stop->sp, 0, 1, 0, 0);
+	put_list(&func("runtime.shrinkstack", 0x10a0, 0, "c3")->sp, 0, 1, 0, 0);
+	for (i = 0; i < 3; i++) {
+		stop->name = names[i];
+		make_table(0x10c0);
+		assert_sp(0x104d, 32, -16);
+		assert_outermost(0x104e);
+		assert_outermost(0x1052);
+		assert_sp(0x1053, 32, -16);
+		assert_sp(0x105d, 32, -16);
+		assert_sp(0x1061, 8, 0);
+	}
+	/* elsewhere such a call comes from mcall(), which ends the stack */
+	caller->name = "runtime.gosched_m";
+	make_table(0x10c0);
+	assert_sp(0x104e, 32, -16);
+}
+
 static void a_way_back_to_before_the_switch(void **state)
 {
 	(void)state;
@@ -404,6 +438,7 @@ int main(void)
 		go_test(an_end_that_does_not_restore_fp_is_a_hole),
 		go_test(tops_of_stacks),
 		go_test(switches_of_stacks),
+		go_test(calls_that_stop_a_goroutine_have_no_caller),
 		go_test(a_way_back_to_before_the_switch),
 		go_test(another_stack_by_fp),
 		go_test(an_injected_call_is_no_call),

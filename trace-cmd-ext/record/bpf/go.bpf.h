@@ -5,8 +5,8 @@
  * Go runs its memory management, its scheduler, and C code on the stack of the thread.
  * systemstack() and asmcgocall() change to that stack, call a function, and change back. No row of
  * a table describes how, because no register holds what they need. Here, a walk that comes to such
- * a return address does what the instructions there will do. Their bytes are compared. They say
- * which fields and words they read:
+ * a return address compares the bytes of the instructions there, and does what they will do. They
+ * say which fields and words they read:
  *
  *	systemstack()	SP of the goroutine, from the current g, its thread and their fields
  *	asmcgocall()	the g and how far SP was from the end of its stack, both in this frame; or
@@ -15,14 +15,19 @@
  * Then the return address is at SP, or after a saved FP, as the last instructions say. It must be
  * after a call of this function.
  *
- * When C calls Go back, the stack pointer of the goroutine in its fields becomes that of the
- * callback. So a walk leaves systemstack() only once.
+ * When C calls Go back, systemstack() in the callback changes the stack pointer in the fields of
+ * the goroutine. So a walk leaves systemstack() only once, and not after asmcgocall().
+ *
+ * While a goroutine waits in systemstack(), another thread may move its stack. It sets the stack
+ * pointer in the fields before it frees the old stack. So the walk reads that pointer again at its
+ * end: if it has changed, the frames after systemstack() are dropped (check_goroutine()).
  *
  * Source: Go's src/runtime/asm_amd64.s.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_GO_H
 #define TRACE_USTACK_RECORD_BPF_GO_H
 
+#include "mapping.bpf.h"
 #include "step.bpf.h"
 
 #define GO_CODE_WORDS	7
@@ -31,28 +36,42 @@
 #define GO_FUNCTION	384		/* bytes before its return address, at most */
 #define GO_TLS		-8		/* where the current g is, from the thread pointer on */
 
-/* How a function finds SP, and what it then loads from the stack */
+/* How a function finds SP */
+enum go_how {
+	GO_NONE,			/* it is another function */
+	GO_BY_THREAD,			/* from fields of the goroutine */
+	GO_BY_DEPTH,			/* from the end of the goroutine's stack */
+	GO_BY_SLOT,			/* from its own frame: the stack is the same */
+};
+
 struct go_switch {
-	enum { GO_NONE, GO_BY_THREAD, GO_BY_DEPTH, GO_BY_SLOT } how;
+	enum go_how how;
 	/* All of these are less than 128: */
 	u32 thread, sp;			/* offsets of fields */
 	u32 g, depth;			/* offsets from SP: of the g, and of the depth or SP */
 	u32 stack_end;			/* offset of a field */
 	u32 goroutine;			/* the same; less than 2^31 */
 	bool saves_fp;
+	u64 field, value;		/* GO_BY_THREAD: where SP was read, and SP */
 };
-
-/* mov %rsi, %rsp; mov %eax, N(%rsp); ret, or pop %rbp; ret. @code: from the first one on */
-static __always_inline bool ends_call(u64 code, struct go_switch *s)
-{
-	s->saves_fp = code >> 56 == 0x5d;
-	return (code & 0xffffffffffffull) == 0x244489f48948ull &&
-	       (s->saves_fp || code >> 56 == 0xc3);
-}
 
 /* The bytes from number @at on, as a word */
 #define CODE_AT(code, at)	((code)[(at) / 8] >> (at) % 8 * 8 | \
 				 ((at) % 8 ? (code)[(at) / 8 + 1] << (8 - (at) % 8) * 8 : 0))
+
+/*
+ * At byte @at: mov %rsi, %rsp; mov %eax, N(%rsp); ret, or pop %rbp; ret. N is the place of the
+ * result, after the words that are loaded.
+ */
+static __always_inline bool ends_call(const u64 *code, const u32 at, struct go_switch *s)
+{
+	u64 word = CODE_AT(code, at);
+	u32 end = CODE_AT(code, at + 7), result = word >> 48 & 0xff;
+
+	s->saves_fp = (u16)end == 0xc35d;
+	return (word & 0xffffffffffffull) == 0x244489f48948ull && result >= 2 * WORD &&
+	       result < 0x80 && (s->saves_fp || (u8)end == 0xc3);
+}
 
 /* mov %rdi, %fs:-8 */
 #define IS_STORE_G(code, at)	(CODE_AT(code, at) == 0xfffff8253c894864ull)
@@ -69,11 +88,11 @@ static __always_inline bool changes_by_depth(const u64 *code, struct go_switch *
 		return false;
 	if ((u32)CODE_AT(code, 9) == 0x24742b48 && IS_STORE_G(code, 14)) {
 		s->depth = code[1] >> 40 & 0xff;
-		return !(s->depth >> 7) && ends_call(CODE_AT(code, 23), s);
+		return !(s->depth >> 7) && ends_call(code, 23, s);
 	}
 	s->depth = 0;
 	return (u32)CODE_AT(code, 9) == 0x24342b48 && IS_STORE_G(code, 13) &&
-	       ends_call(CODE_AT(code, 22), s);
+	       ends_call(code, 22, s);
 }
 
 /* asmcgocall() on the stack of the thread: mov SLOT(%rsp), %rsi; then as above */
@@ -81,10 +100,10 @@ static __always_inline bool changes_by_slot(const u64 *code, struct go_switch *s
 {
 	if ((u32)code[0] == 0x24748b48) {
 		s->depth = code[0] >> 32 & 0xff;
-		return !(s->depth >> 7) && ends_call(CODE_AT(code, 5), s);
+		return !(s->depth >> 7) && ends_call(code, 5, s);
 	}
 	s->depth = 0;
-	return (u32)code[0] == 0x24348b48 && ends_call(CODE_AT(code, 4), s);
+	return (u32)code[0] == 0x24348b48 && ends_call(code, 4, s);
 }
 
 /*
@@ -126,7 +145,8 @@ static __always_inline void read_switch(u64 ip, struct go_switch *s)
 		s->how = GO_BY_SLOT;
 }
 
-static __always_inline u64 load(u64 addr)
+/* Returns 0 if the word cannot be read. */
+static __always_inline u64 load_word(u64 addr)
 {
 	u64 word;
 
@@ -134,24 +154,31 @@ static __always_inline u64 load(u64 addr)
 }
 
 /* SP after the change; 0: it is not known */
-static __always_inline u64 find_sp(const struct walk *w, const struct go_switch *s)
+static __always_inline u64 find_sp(const struct walk *w, struct go_switch *s)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	u64 g, goroutine;
+	u64 g, goroutine, end, depth;
 
 	if (s->how == GO_BY_SLOT)
-		return load(w->sp + s->depth);
-	if (s->how == GO_BY_DEPTH)
-		return load(load(w->sp + s->g) + s->stack_end) - load(w->sp + s->depth);
+		return load_word(w->sp + s->depth);
+	if (s->how == GO_BY_DEPTH) {
+		end = load_word(load_word(w->sp + s->g) + s->stack_end);
+		depth = load_word(w->sp + s->depth);
+		return end && depth ? end - depth : 0;
+	}
 	if (s->how != GO_BY_THREAD || w->switched)
 		return 0;
-	g = load(task->thread.fsbase + GO_TLS);
-	goroutine = load(load(g + s->thread) + s->goroutine);
-	return goroutine != g ? load(goroutine + s->sp) : 0;
+	g = load_word(task->thread.fsbase + GO_TLS);
+	goroutine = load_word(load_word(g + s->thread) + s->goroutine);
+	if (!goroutine || goroutine == g)
+		return 0;
+	s->field = goroutine + s->sp;
+	s->value = load_word(s->field);
+	return s->value;
 }
 
 /* Is there a call before @ra whose target is shortly before @ip? */
-static __always_inline bool called_from(u64 ra, u64 ip)
+static __always_inline bool is_called_from(u64 ra, u64 ip)
 {
 	u64 code;
 
@@ -176,14 +203,34 @@ __noinline int step_goroutine(struct walk *w)
 	forget_trail(w);
 	fp = w->fp;
 	if ((s.saves_fp && read_word_to(w, &fp, sp, WORD)) ||
-	    read_word_to(w, &ra, s.saves_fp ? sp + WORD : sp, WORD) || !called_from(ra, w->ip))
+	    read_word_to(w, &ra, s.saves_fp ? sp + WORD : sp, WORD) || !is_called_from(ra, w->ip))
 		return STEP_WRONG;
-	w->switched |= s.how == GO_BY_THREAD;
+	w->switched |= s.how != GO_BY_SLOT;
+	if (s.how == GO_BY_THREAD) {
+		w->go_field = s.field;
+		w->go_sp = s.value;
+		w->go_nr = w->nr;
+	}
 	w->ip = ra;
 	w->sp = sp + (s.saves_fp ? 2 * WORD : WORD);
 	w->fp = fp;
 	w->frame_flags = 0;
 	return STEP_DONE;
+}
+
+/* The walk has ended. If the goroutine's stack has moved, drop the frames that are on it. */
+static __always_inline void check_goroutine(struct walk *w)
+{
+	u64 now = 0;
+
+	if (!w->go_field || (!bpf_probe_read_user(&now, WORD, (void *)w->go_field) &&
+			     now == w->go_sp))
+		return;
+	w->nr = w->go_nr;
+	w->flags |= UNWIND_STACK_INCOMPLETE;
+	w->reason = MSG_HOLE;
+	/* other frames with the same hash are another stack */
+	add_hash(w, w->go_field);
 }
 
 #endif

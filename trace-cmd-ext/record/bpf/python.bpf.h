@@ -40,7 +40,10 @@
  * again or has ended, and the code object may have gone.
  *
  * Frames change while the interpreter itself executes. If it was interrupted, its run is not
- * certain, and has MSG_PYTHON_UNKNOWN in its place; runs further out are certain.
+ * certain, and has MSG_PYTHON_UNKNOWN in its place; runs further out are certain. In 3.14, each
+ * instruction can have a function of its own, called by the function with the marker. So there, a
+ * run is not certain either if a function of the same file was interrupted that the frame with the
+ * marker has called.
  *
  * A frame before its first traceable instruction is not shown. Python does not show it either:
  * _PyFrame_IsIncomplete().
@@ -504,6 +507,7 @@ __noinline int read_runs(struct walk *w)
 	p->nr_sent = 0;
 	p->table_bytes = 0;
 	p->code_at = 0;
+	p->tail_calls = 0;
 	for (i = 0; i < 2; i++) {
 		p->hash_start[i] = c->hash_start[i];
 		p->hash_factor[i] = c->hash_factor[i];
@@ -512,6 +516,7 @@ __noinline int read_runs(struct walk *w)
 	file = bpf_map_lookup_elem(&pythons, &number);
 	if (!file || find_thread(w, file))
 		return -1;
+	p->tail_calls = file->code_tag != 0;
 	if (!p->thread)
 		return 0;
 	if (file->cframe_previous) {
@@ -534,6 +539,7 @@ static __always_inline void forget_python(struct walk *w)
 	w->python.failed = 0;
 	w->python.nr = 0;
 	w->python.next_entry = 0;
+	w->python.interrupted = 0;
 }
 
 static __always_inline void add_python(struct walk *w, u64 frame)
@@ -640,6 +646,17 @@ __noinline int add_run(struct walk *w, u64 sp, u32 exact)
 		add_python(w, UNKNOWN_FRAME);
 	bpf_loop(MAX_PYTHON, copy_frame, &loop, 0);
 	return 0;
+}
+
+/* The walk has left a C frame in mapping @map. @sp, @exact: as in add_run() */
+static __always_inline void leave_frame(struct walk *w, s64 map, u64 sp, u32 exact)
+{
+	struct mapping *m = &w->map[map & (NR_MAPPINGS - 1)];
+	u32 before = w->python.interrupted;
+
+	w->python.interrupted = exact && w->python.tail_calls && map >= 0 &&
+				m->kind == MAP_FILE && m->part.python == w->python.file;
+	add_run(w, sp, exact | before);
 }
 
 /* The walk has ended. If it is complete, it has met all markers that are on this stack. */

@@ -137,6 +137,8 @@ struct python_walk {
 	u32 runs_unknown;		/* the runs of read_file could not be read */
 	u32 nr_sent;			/* functions that this walk has sent */
 	u32 table_bytes;		/* bytes of line tables that this walk has read */
+	u32 tail_calls;			/* 3.14: each instruction can have its own function */
+	u32 interrupted;		/* the last frame: interrupted in a function of @file */
 	u64 hash_start[2], hash_factor[2];	/* as in struct control */
 	u64 chain[2];			/* hash of all entries */
 	u64 entry[MAX_PYTHON];		/* for each run: marker, frames from the innermost one */
@@ -188,8 +190,10 @@ struct walk {
 	u32 fp_frame;			/* 1 + number of the first frame by a frame pointer */
 	u32 maybe_jit;			/* the last frames may be JIT frames: runtime.bpf.h */
 	u32 switched;			/* the walk has left the stack of a thread: go.bpf.h */
+	u32 go_nr;			/* with go_field: frames on the stack of the thread */
 	u32 called_dev;			/* file that the innermost JIT frame called; 0: none */
 	u64 called_ino;
+	u64 go_field, go_sp;		/* address and value of a goroutine's SP; 0: none */
 	u64 lowest, highest;		/* addresses of these JIT frames */
 	s64 map_before;			/* mapping and pc of the frame before this one */
 	u64 pc_before;

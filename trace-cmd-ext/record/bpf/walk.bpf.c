@@ -132,9 +132,15 @@ static __always_inline int step_frame(struct walk *w, const u32 size)
 			return end_walk(w, UNWIND_STACK_INCOMPLETE, MSG_OTHER_ABI);
 		ret = size == WORD ? step_sigreturn(w) : step_sigreturn32(w);
 		if (ret == STEP_WRONG && rule == rule_special(RULE_UNKNOWN)) {
-			if (size == WORD && map >= 0)
-				ret = mapping_at(w, map)->kind == MAP_NO_FILE ?
-					step_thunk(w) : step_goroutine(w);
+			if (size == WORD && map >= 0 &&
+			    mapping_at(w, map)->kind == MAP_NO_FILE) {
+				ret = step_thunk(w);
+			} else if (size == WORD && map >= 0) {
+				ret = step_goroutine(w);
+				/* no frame of C is between the two stacks */
+				if (ret == STEP_DONE)
+					sp = w->sp;
+			}
 			if (ret == STEP_WRONG)
 				ret = size == WORD ? step_fp(w, may_be_jit(w, map)) :
 						     step_fp32(w);
@@ -147,7 +153,7 @@ static __always_inline int step_frame(struct walk *w, const u32 size)
 		w->map_before = map;
 		w->pc_before = pc;
 		if (w->python.file)
-			add_run(w, sp, exact);
+			leave_frame(w, map, sp, exact);
 		return 0;
 	}
 	if (ret == STEP_OUTERMOST)
@@ -200,6 +206,7 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task,
 	w->fp_frame = 0;
 	w->maybe_jit = 0;
 	w->switched = 0;
+	w->go_field = 0;
 	forget_python(w);
 	w->hash[0] = 0;
 	w->hash[1] = 0;
@@ -310,6 +317,7 @@ static __always_inline u64 walk_and_send(struct walk *w)
 			bpf_loop(MSG_MAX_FRAMES + 1, loop_frame32, &loop, 0);
 		else
 			bpf_loop(MSG_MAX_FRAMES + 1, loop_frame, &loop, 0);
+		check_goroutine(w);
 		end_python(w);
 		id = send_stack(w);
 		if (cached)
