@@ -50,7 +50,7 @@ check "a rewritten file: no stack is by the old table" \
 	complete app --percent 0 --min 1 --never chain_a
 is_listed_changed()
 {
-	grep -F "$(realpath ./app)\\040(is_listed_changed) " $LIST
+	grep -F "$(realpath ./app)\\040(changed) " $LIST
 }
 check "a rewritten file: listed as changed" is_listed_changed
 cat $TPROG/chain-static >./app
