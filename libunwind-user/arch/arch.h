@@ -296,6 +296,11 @@ struct arch {
 	 * a callback of @to returned.
 	 */
 	int (*add_plt_rows)(const struct arch_plt *to, uint64_t start, uint64_t end);
+	/*
+	 * The length of the code at @p if it is a function that reads its return address and
+	 * returns, which is all of it; 0: other code. NULL: there are no such functions.
+	 */
+	size_t (*match_pc_thunk)(const uint8_t *p, size_t len);
 	/* How to compare rows with code; NULL: they are not compared. */
 	const struct arch_flow *compare;
 	/* How to follow code without rows; NULL: it is not followed. */

@@ -90,6 +90,8 @@ static int finish_rows(struct rows *rows)
 	if (!ret)
 		ret = rows_add_plts(rows);
 	if (!ret)
+		ret = rows_add_pc_thunks(rows);
+	if (!ret)
 		ret = gen_make_wrong_rows_holes(rows);
 	if (!ret)
 		ret = rows_add_go(rows);

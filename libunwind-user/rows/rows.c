@@ -16,6 +16,7 @@
 #define MAX_FDES	(1u << 28)
 /* Functions are aligned to 64 at most; larger padding of loops and sections stays uncovered. */
 #define MAX_PADDING	63
+#define FUNC_ALIGN	16ull		/* of functions that a linker joins */
 
 static uint32_t hash_state(const struct cfi_row *s)
 {
@@ -358,6 +359,60 @@ int rows_add_plts(struct rows *r)
 	}
 	for (i = nr_fdes; i < r->nr_fdes; i++)
 		r->stats->plt_bytes += r->fde[i].end - r->fde[i].start;
+	return nr_fdes == r->nr_fdes ? 0 : rows_sort(r);
+}
+
+/* Add the row of a function of @len bytes that changes nothing but a register. */
+static int add_pc_thunk(struct rows *r, uint64_t start, size_t len)
+{
+	uint8_t word = r->img->addr_size;
+	const struct cfi_row row = {
+		.cfa = cfi_rule(CFI_REG, r->arch->abi->reg_sp, word),
+		.ra = cfi_rule(CFI_AT_CFA, 0, -word),
+	};
+	int ret = rows_add_fde(r, start, start + len);
+
+	return ret ? ret : rows_add_row(r, 0, &row);
+}
+
+/* Add those at the start of [start, end). */
+static int add_pc_thunks_in(struct rows *r, uint64_t start, uint64_t end)
+{
+	uint64_t base = r->img->text.start, at;
+	const uint8_t *code;
+	size_t len;
+	int ret = 0;
+
+	while (!ret) {
+		at = (start + FUNC_ALIGN - 1) & -FUNC_ALIGN;
+		if (at + 4 > end || !image_in_code_range(r->img, at, at + 4) ||
+		    (at > start && !rows_is_padding(r, start - base, at - base)))
+			return 0;
+		code = image_code(r->img, at, 4);
+		len = code ? r->arch->match_pc_thunk(code, 4) : 0;
+		if (!len)
+			return 0;
+		ret = add_pc_thunk(r, at, len);
+		start = at + len;
+	}
+	return ret;
+}
+
+int rows_add_pc_thunks(struct rows *r)
+{
+	uint32_t nr_fdes = r->nr_fdes, i;
+	uint64_t base = r->img->text.start, end;
+	int ret = 0;
+
+	if (!r->arch->match_pc_thunk)
+		return 0;
+	for (i = 0; i < nr_fdes && !ret; i++) {
+		end = i + 1 < nr_fdes ? base + r->fde[i + 1].start : r->img->text.end;
+		if (base + r->fde[i].end < end)
+			ret = add_pc_thunks_in(r, base + r->fde[i].end, end);
+	}
+	if (ret)
+		return ret;
 	return nr_fdes == r->nr_fdes ? 0 : rows_sort(r);
 }
 

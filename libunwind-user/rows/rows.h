@@ -243,6 +243,13 @@ uint32_t rows_intern_state(struct rows *r, const struct cfi_row *state);
 /* Sort FDEs by start. FDEs with equal starts keep their order in .eh_frame. */
 int rows_sort(struct rows *r);
 
+/*
+ * Add FDEs for functions that only read their return address (arch.match_pc_thunk). They are added
+ * if nothing but padding is between them and an FDE or another such function before. Keeps the FDEs
+ * sorted.
+ */
+int rows_add_pc_thunks(struct rows *r);
+
 /* Add FDEs for the stubs of PLTs that the sorted FDEs do not cover; keeps the FDEs sorted. */
 int rows_add_plts(struct rows *r);
 

@@ -3,8 +3,11 @@
  * arch.c - registers and default rules of i386, see arch/arch.h
  *
  * Code without rows is not followed: distributions compile i386 code with .eh_frame, PLTs included.
- * But the rows of all functions are compared with their code. glibc has much assembler code for
- * i386, and some of it says nothing of a push or of a sub of ESP in the middle of a function.
+ * An exception is __x86.get_pc_thunk.bx(), which position-independent programs take from glibc's
+ * crti.o, and which they call all the time.
+ *
+ * The rows of all functions are compared with their code. glibc has much assembler code for i386,
+ * and some of it says nothing of a push or of a sub of ESP in the middle of a function.
  *
  * Source: System V ABI, Intel386 supplement, table 2.14 (DWARF numbers).
  */
@@ -34,6 +37,17 @@ static size_t get_padding_length(const uint8_t *p, size_t len)
 			return segment + lea[i].len;
 	}
 	return amd64_padding_length(p, len);
+}
+
+/* mov (%esp),%REG; ret. ESP is not in question, nor EBP. Source: glibc, sysdeps/i386/crti.S */
+static size_t match_pc_thunk(const uint8_t *p, size_t len)
+{
+	unsigned int reg;
+
+	if (len < 4 || p[0] != 0x8b || (p[1] & 0xc7) != 0x04 || p[2] != 0x24 || p[3] != 0xc3)
+		return 0;
+	reg = p[1] >> 3;
+	return reg == 4 || reg == 5 ? 0 : 4;
 }
 
 /*
@@ -89,5 +103,6 @@ const struct arch arch_i386 = {
 	.padding_length = get_padding_length,
 	.ends_system_call = amd64_ends_system_call,
 	.has_stack_start = has_stack_start,
+	.match_pc_thunk = match_pc_thunk,
 	.compare = &i386_flow,
 };

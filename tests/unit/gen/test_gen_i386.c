@@ -141,6 +141,26 @@ static void assert_rows(uint64_t from, uint64_t to, int32_t off)
 		assert_row(from, SFRAME_SP, off);
 }
 
+/* From crti.o, without .eh_frame: mov (%esp),%ebx; ret, and one for %ecx */
+static void functions_that_read_their_return_address(void **state)
+{
+	(void)state;
+	start_file();
+	func(0x1000, 0x0c, DW_CFA_def_cfa_offset, 8);
+	CODE(0x100c, "\x66\x90\x66\x90\x8b\x1c\x24\xc3");
+	CODE(0x1014, "\x8d\xb4\x26\0\0\0\0\x8d\x74\x26\0\x90\x8b\x0c\x24\xc3");
+	/* after other code; and %ebp, the frame pointer */
+	CODE(0x1030, "\x8b\x1c\x24\xc3");
+	func(0x1040, 0x10, DW_CFA_def_cfa_offset, 8);
+	CODE(0x1050, "\x8b\x2c\x24\xc3");
+	make_table();
+	assert_rows(0x1010, 0x1014, 4);
+	assert_int_equal(row.fp.base, SFRAME_SAME);
+	assert_rows(0x1020, 0x1024, 4);
+	assert_int_equal(sframe_find(&reader, 0x1030, &row), -ESRCH);
+	assert_int_equal(sframe_find(&reader, 0x1050, &row), -ESRCH);
+}
+
 /*
  * swapcontext() has this code: mov 4(%esp),%eax; push %ebx; inc %ebx; pop %ebx; mov 48(%eax),%esp;
  * push %ecx; ret. memcpy() has the other one: .eh_frame has the first push, but not sub $16,%esp.
@@ -384,6 +404,7 @@ int main(void)
 		cmocka_unit_test(rows_have_words_of_4_bytes),
 		cmocka_unit_test(functions_that_align_their_stack),
 		cmocka_unit_test(stubs_push_a_word),
+		cmocka_unit_test(functions_that_read_their_return_address),
 		cmocka_unit_test(frames_of_signals),
 		cmocka_unit_test(rows_that_the_code_contradicts_are_holes),
 		cmocka_unit_test(a_wrong_row_is_wrong_after_a_call),
