@@ -89,7 +89,7 @@ static inline void *vec_add_one(void **v, size_t *nr, size_t size)
 		(vec)->nr = (vec)->room = 0;					\
 	} while (0)
 
-/* In a comparison for qsort(): return if the two differ; the element with the smaller is first. */
+/* In a comparison for qsort(): return if the two differ; the smaller value comes first. */
 #define CMP(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
 
 /*

@@ -42,7 +42,7 @@ static bool skip_pointer(const struct cfi_section *sec, struct cfi_cursor *c, ui
 
 	if (enc == DW_EH_PE_omit)
 		return true;
-	/* neither the base nor the target matters here, only the length */
+	/* padding comes before an aligned pointer, so its length depends on its place */
 	if ((enc & 0x70) == DW_EH_PE_aligned)
 		return cfi_read_pointer(sec, c, enc & ~DW_EH_PE_indirect, &v);
 	return cfi_read_pointer_bytes(c, enc & 0x0f, sec->addr_size, &v);

@@ -218,7 +218,7 @@ bool flow_is_sigreturn(const struct flow *f, const struct flow_node *node);
 
 /* ----------------------------- edge.c --------------------------- */
 
-enum flow_kind {
+enum flow_edge_kind {
 	FLOW_EDGE_FALLTHROUGH, FLOW_EDGE_JUMP,
 	FLOW_EDGE_RETURN,	/* from a call that does return */
 	FLOW_EDGE_DOUBTFUL,	/* from a call that may return; a branch that may never jump */
@@ -227,7 +227,7 @@ enum flow_kind {
 struct flow_edge {
 	uint64_t pc;		/* from text.start on; may be anything */
 	struct arch_state state;	/* there */
-	enum flow_kind kind;
+	enum flow_edge_kind kind;
 };
 
 /*

@@ -59,7 +59,10 @@
 /* The claims that a return proves */
 #define RETURN_CLAIMS	(FLOW_SP | FLOW_FP | FLOW_RA)
 
-/* Which claim is the value of SP, or of FP, after the instruction? */
+/*
+ * The claim before @op that the value of SP after @op rests on; 0: none. find_source_of_fp() does
+ * the same for FP.
+ */
 static unsigned int find_source_of_sp(const struct arch_op *op)
 {
 	if (op->flags & ARCH_LOADS_SP)

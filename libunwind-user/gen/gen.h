@@ -29,10 +29,10 @@
  *	  flow/flow.h.
  *
  * ELF files are linked (not .o), for amd64, arm64, s390x or i386 (see arch/), whatever the
- * architecture of this machine. SFrame has no number for i386; such a table has SFRAME_ABI_I386.
- * The table has the byte order of the file. Every file is hostile input; work and memory are in
- * proportion to its size. A file is read, not mapped. So a file that is cut short meanwhile gives
- * an error or a table with holes, and no signal. Thread safe; no state is kept.
+ * architecture of this machine. SFrame defines no ABI number for i386: such a table has
+ * SFRAME_ABI_I386. The table has the byte order of the file. Every file is hostile input; work and
+ * memory are in proportion to its size. A file is read, not mapped. So a file that is cut short
+ * meanwhile gives an error or a table with holes, and no signal. Thread safe; no state is kept.
  */
 #ifndef GEN_H
 #define GEN_H

@@ -59,7 +59,7 @@ static int add_piece(struct packer *p, uint32_t row, enum piece_kind kind)
  * register fit any place. Can rows of @kept be in a block with rows of @slot? Then @slot is set to
  * the place of both.
  */
-static bool join_slots(uint8_t *slot, uint8_t kept)
+static bool join_kept_places(uint8_t *slot, uint8_t kept)
 {
 	if ((*slot == SFRAME_KEPT_UNKNOWN) != (kept == SFRAME_KEPT_UNKNOWN))
 		return false;
@@ -121,7 +121,7 @@ static int find_pieces(struct packer *p)
 		kept = r->fre[r->row[i].state].kept;
 		if (kind != last || kind == PIECE_PLT || r->is_start[i] || flex != last_flex ||
 		    r->row[i].start - r->row[i - 1].start > LONG_ROW || i - start >= MAX_PIECE ||
-		    !join_slots(&p->piece[p->nr_pieces - 1].kept, kept)) {
+		    !join_kept_places(&p->piece[p->nr_pieces - 1].kept, kept)) {
 			ret = add_piece(p, i, kind);
 			if (ret)
 				return ret;
@@ -141,12 +141,12 @@ static int find_pieces(struct packer *p)
  * Returns where a block that starts at @i must end, at most @end: where rows save abi->reg_kept in
  * another place.
  */
-static uint32_t find_end_of_slot(const struct packer *p, uint32_t i, uint32_t end)
+static uint32_t find_end_of_kept_place(const struct packer *p, uint32_t i, uint32_t end)
 {
 	uint8_t slot = p->piece[i].kept;
 	uint32_t j = i + 1;
 
-	while (j < end && j - i < MAX_PIECES && join_slots(&slot, p->piece[j].kept))
+	while (j < end && j - i < MAX_PIECES && join_kept_places(&slot, p->piece[j].kept))
 		j++;
 	return j;
 }
@@ -182,13 +182,13 @@ static int sum_pieces(struct packer *p)
 		p->piece[i].run_end = joins ? p->piece[i + 1].run_end : i + 1;
 	}
 	for (i = 0; i < p->nr_pieces && p->attr_off; i++)
-		p->piece[i].run_end = find_end_of_slot(p, i, p->piece[i].run_end);
+		p->piece[i].run_end = find_end_of_kept_place(p, i, p->piece[i].run_end);
 	return 0;
 }
 
 /* ------------------------------- counting -------------------------------- */
 
-static uint32_t find_slot(struct packer *p, uint64_t hash64)
+static uint32_t find_window_count(struct packer *p, uint64_t hash64)
 {
 	uint32_t hash = hash64 >> 32 ? hash64 >> 32 : 1, i, n;
 
@@ -238,7 +238,7 @@ static int count_windows(struct packer *p)
 		for (w = 0; ; ) {
 			hash = (sum - ones * p->piece[i].start + p->piece[i].kind) *
 				0x94d049bb133111ebULL;
-			p->piece[i].window[w] = find_slot(p, hash ^ hash >> 29);
+			p->piece[i].window[w] = find_window_count(p, hash ^ hash >> 29);
 			p->window_count[p->piece[i].window[w]].nr++;
 			if (++w == WINDOWS || i + w == p->piece[i].run_end)
 				break;
@@ -252,7 +252,7 @@ static int count_windows(struct packer *p)
 	return 0;
 }
 
-/* ------------------------------ the cheapest ----------------------------- */
+/* -------------------------- the cheapest blocks -------------------------- */
 
 static inline void offer_cut(struct cut *cut, uint32_t from, uint32_t cost)
 {

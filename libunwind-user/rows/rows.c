@@ -237,7 +237,8 @@ static int on_row(void *arg, uint64_t start, const struct cfi_row *state)
 		state = &to;
 	}
 	/*
-	 * The next FDE is that for profiling: its CFA is too low, too, but its rows do not show it
+	 * _dl_runtime_profile() follows. Its CFA is too low for the same reason, but its rows do
+	 * not show the push. So all of it is a hole.
 	 */
 	if (r->after_pushed) {
 		to = (struct cfi_row){ .cfa = cfi_bad(CFI_CAUSE_SP) };

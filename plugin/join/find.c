@@ -268,7 +268,7 @@ static void answer_run(struct join *j, struct task *t, struct run *run, struct j
 		fill_answer(j, run->stack, ans);
 }
 
-uint32_t join_run_at(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos,
+uint32_t join_find_run(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos,
 		     uint64_t cookie, struct join_last *last)
 {
 	struct task *t;

@@ -22,8 +22,9 @@
  *    equal keys the join takes the stack that is nearest in time.
  *  - A request never gets a stack if a request or a stack of the same task under another cookie
  *    lies between the two. "Between" is by position for a request when all three are in one stream;
- *    this is exact. It is by time, on any streams, when the two are JOIN_PERIOD apart. The clocks
- *    of two CPUs may disagree by less than that, and a cookie cannot come back in less.
+ *    this is exact. Otherwise it is by time, and only if the request and the stack are JOIN_PERIOD
+ *    or more apart. The clocks of two CPUs may disagree by less than that, and a cookie cannot
+ *    come back in less.
  *  - Stacks that may be of one kernel entry by these rules are copies. The join prefers the copy in
  *    the buffer of the request. If that copy was cut, it takes a whole copy that agrees with it.
  *  - A clock that does not count nanoseconds (join_set_slow_clock()) can stand still while a cookie
@@ -177,7 +178,7 @@ struct join_last {
 	uint64_t from, to;		/* the positions that @run covers */
 	uint32_t tid, run;
 };
-uint32_t join_run_at(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos,
+uint32_t join_find_run(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos,
 		     uint64_t cookie, struct join_last *last);
 uint32_t join_nr_runs(struct join *j);
 /* The answer for a run, and the run itself if @about is not NULL. */

@@ -151,7 +151,7 @@ static void ask(struct model *m, uint32_t stream, struct tep_record *rec, uint64
 
 	assert_true(decode_tid(&m->dec, rec, &tid));
 	join_find_answer(m->join, rec->cpu, tid, rec->offset, rec->ts, cookie, &a);
-	run = join_run_at(m->join, stream, tid, rec->offset, cookie, last);
+	run = join_find_run(m->join, stream, tid, rec->offset, cookie, last);
 	if (run != JOIN_NO_RUN)
 		join_get_run(m->join, run, &b, NULL);
 	/* by position, it can be unknown which of two buffers is meant */
@@ -421,7 +421,7 @@ static void frames_are_those_of_each_address(void **state)
 		m = open_model(fixtures.gl_pathv[k], NULL);
 		for (run = 0; run < join_nr_runs(m->join); run++) {
 			join_get_run(m->join, run, &ans, NULL);
-			u = model_run_ustack(m, run);
+			u = model_get_run_ustack(m, run);
 			if (ans.state != JOIN_STACK)
 				continue;
 			v = model_get_uframes(m, u, &nr);

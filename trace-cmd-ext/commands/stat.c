@@ -49,7 +49,7 @@ static int run_stat(void *arg)
 		goto out;
 	ret = stat_count(&s, m, cmd_filter_is_set(&o->opts.filter));
 	if (!ret)
-		ret = stat_files(&s, m, o->path);
+		ret = stat_count_files(&s, m, o->path);
 	tool_progress_end();
 	if (ret) {
 		tool_error("%s: %s", o->path, strerror(-ret));

@@ -61,7 +61,7 @@ struct perfetto {
 	struct text out, packet, data, msg, sub;
 	VEC(struct pair) stacks;
 	struct hidx stack_idx;
-	VEC(uint32_t) frame_known;	/* by entry: 1 if written */
+	VEC(uint32_t) mark_frame_written;	/* by entry: 1 if written */
 	VEC(uint32_t) note_known;
 	VEC(uint32_t) inlined_known;
 	VEC(uint32_t) file_known;	/* by maps_file.id */
@@ -74,13 +74,14 @@ struct perfetto {
 	struct sched sched[3];
 };
 
-#define known(p, vec, i)							\
+/* Mark element @i as written. Returns whether it was already. */
+#define mark_written(p, vec, i)							\
 ({										\
 	while ((vec)->nr <= (size_t)(i) && vec_add(vec))			\
 		;								\
 	(p)->failed |= (vec)->nr <= (size_t)(i);				\
 	(vec)->nr > (size_t)(i) ? (vec)->v[i]++ : 1;				\
-})
+	})
 
 static void end_packet(struct perfetto *p)
 {
@@ -110,7 +111,7 @@ static uint64_t intern_mapping(struct perfetto *p, const struct model_frame *f)
 	uint64_t iid = f->kernel ? 1 : f->file ? f->file->id + 2 : 0;
 	const char *path = f->kernel ? "/kernel" : f->file ? f->file->path : "";
 
-	if (!iid || (f->kernel ? p->kernel_known : known(p, &p->file_known, f->file->id)))
+	if (!iid || (f->kernel ? p->kernel_known : mark_written(p, &p->file_known, f->file->id)))
 		return iid;
 	p->kernel_known |= f->kernel;
 	intern_string(p, INTERNED_MAPPING_PATHS, iid, path, strlen(path));
@@ -133,7 +134,7 @@ static uint64_t intern_source(struct perfetto *p, const char *source)
 		p->failed = true;
 		return 0;
 	}
-	if (!known(p, &p->source_known, nr))
+	if (!mark_written(p, &p->source_known, nr))
 		intern_string(p, INTERNED_SOURCE_PATHS, nr + 1, source, strlen(source));
 	return nr + 1;
 }
@@ -142,20 +143,20 @@ static uint64_t intern_source(struct perfetto *p, const char *source)
  * Set *@iid to the number of an entry; true if it is already written. Numbers of frames come from
  * the model: notes are odd, frames even, and inlined functions have larger numbers than both.
  */
-static bool frame_known(struct perfetto *p, uint32_t entry, uint64_t *iid)
+static bool mark_frame_written(struct perfetto *p, uint32_t entry, uint64_t *iid)
 {
 	uint32_t nr = entry & ~(EXPORT_NOTE | EXPORT_INLINED);
 
 	if (entry & EXPORT_NOTE) {
 		*iid = (uint64_t)nr * 2 + 3;
-		return known(p, &p->note_known, nr);
+		return mark_written(p, &p->note_known, nr);
 	}
 	if (entry & EXPORT_INLINED) {
 		*iid = UINT32_MAX + (uint64_t)nr;
-		return known(p, &p->inlined_known, nr);
+		return mark_written(p, &p->inlined_known, nr);
 	}
 	*iid = (uint64_t)nr * 2 + 2;
-	return known(p, &p->frame_known, nr);
+	return mark_written(p, &p->mark_frame_written, nr);
 }
 
 /*
@@ -167,7 +168,7 @@ static uint64_t intern_frame(struct perfetto *p, uint32_t entry)
 	uint64_t iid, mapping = 0, source;
 	struct export_entry ent;
 
-	if (frame_known(p, entry, &iid))
+	if (mark_frame_written(p, entry, &iid))
 		return iid;
 	export_get_entry(p->e, entry, &ent);
 	if (ent.depth && !ent.name)
@@ -318,7 +319,7 @@ static void put_sched(struct perfetto *p, struct sched *s, const struct model_ev
 	proto_number(&p->data, BUNDLE_CPU, ev->cpu);
 	proto_message(&p->data, BUNDLE_EVENT, &p->msg);
 	proto_number(&p->packet, PACKET_SEQUENCE_ID, CPU_SEQUENCE + ev->cpu);
-	if (!known(p, &p->cpu_known, ev->cpu))
+	if (!mark_written(p, &p->cpu_known, ev->cpu))
 		proto_number(&p->packet, PACKET_SEQUENCE_FLAGS, FLAG_CLEARED);
 	proto_message(&p->packet, PACKET_FTRACE_EVENTS, &p->data);
 	end_packet(p);
@@ -383,7 +384,7 @@ int export_perfetto(struct export *e)
 	vec_free(&p.sub);
 	vec_free(&p.stacks);
 	hidx_free(&p.stack_idx);
-	vec_free(&p.frame_known);
+	vec_free(&p.mark_frame_written);
 	vec_free(&p.note_known);
 	vec_free(&p.inlined_known);
 	vec_free(&p.source_known);

@@ -117,15 +117,15 @@ static int write_counts(struct model *m, int fd, uint32_t kstacks, uint32_t usta
 	return ret;
 }
 
-static void __attribute__((noreturn)) run_worker(struct model *m, pid_t parent, const bool *mine,
-						 int fd)
+static void __attribute__((noreturn)) run_worker(struct model *m, pid_t parent,
+						 const bool *wanted_streams, int fd)
 {
 	uint32_t kstacks = m->kstacks.nr, ustacks = m->ustacks.nr;
 	int ret;
 
 	limit_to_parent(parent);
 	m->opts.progress = NULL;
-	m->mine = mine;
+	m->wanted_streams = wanted_streams;
 	ret = model_for_each(m, MODEL_BY_CPU, count_event, m);
 	if (!ret)
 		ret = write_counts(m, fd, kstacks, ustacks);
@@ -168,7 +168,7 @@ static int read_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustac
 			kmap[i] = model_add_kstack(m, kmap[i]);
 	}
 	for (i = 0; i < h.ustacks && !ret; i++)
-		umap[i] = model_run_ustack(m, umap[i]);
+		umap[i] = model_get_run_ustack(m, umap[i]);
 	c = m->counts.v + m->counts.nr;
 	if (!ret)
 		ret = fd_read_all(fd, c, h.counts * sizeof(*c));
@@ -184,12 +184,12 @@ static int read_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustac
 }
 
 /* Give each stream, largest first, to the process with the least bytes so far. */
-static void share_streams(struct model *m, struct worker *w, uint32_t nr, bool *mine,
+static void share_streams(struct model *m, struct worker *w, uint32_t nr, bool *wanted_streams,
 			  uint32_t streams)
 {
 	uint32_t i, k, best;
 	uint64_t bytes, most;
-	bool *given = mine + (size_t)nr * streams;
+	bool *given = wanted_streams + (size_t)nr * streams;
 
 	for (k = 0; k < streams; k++) {
 		most = 0;
@@ -206,27 +206,27 @@ static void share_streams(struct model *m, struct worker *w, uint32_t nr, bool *
 			if (w[i].bytes < w[bytes].bytes)
 				bytes = i;
 		w[bytes].bytes += most;
-		mine[bytes * streams + best] = true;
+		wanted_streams[bytes * streams + best] = true;
 	}
 }
 
 static int count_shared(struct model *m, uint32_t nr, uint32_t streams)
 {
 	uint32_t i, kstacks = m->kstacks.nr, ustacks = m->ustacks.nr;
-	bool *mine = calloc((size_t)(nr + 1) * streams, sizeof(*mine));
+	bool *wanted_streams = calloc((size_t)(nr + 1) * streams, sizeof(*wanted_streams));
 	struct worker w[MAX_WORKERS] = {};
-	int ret = mine ? 0 : -ENOMEM, status;
+	int ret = wanted_streams ? 0 : -ENOMEM, status;
 	pid_t parent = getpid();
 
-	if (mine)
-		share_streams(m, w, nr, mine, streams);
+	if (wanted_streams)
+		share_streams(m, w, nr, wanted_streams, streams);
 	for (i = 0; i < nr; i++)
 		w[i].fd = -1;
 	for (i = 0; i < nr && !ret; i++) {
 		w[i].fd = memfd_create("counts", MFD_CLOEXEC);
 		w[i].pid = w[i].fd < 0 ? -1 : fork();
 		if (!w[i].pid)
-			run_worker(m, parent, mine + (size_t)i * streams, w[i].fd);
+			run_worker(m, parent, wanted_streams + (size_t)i * streams, w[i].fd);
 		if (w[i].pid < 0)
 			ret = -errno;
 	}
@@ -243,7 +243,7 @@ static int count_shared(struct model *m, uint32_t nr, uint32_t streams)
 		if (w[i].fd >= 0)
 			close(w[i].fd);
 	}
-	free(mine);
+	free(wanted_streams);
 	return ret;
 }
 

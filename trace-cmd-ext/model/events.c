@@ -40,7 +40,8 @@ int event_queue_start(struct model *m, struct event_queue *q, uint32_t stream)
 	q->buffer = s->buffer;
 	q->cpu = s->cpu;
 	q->held = READER_HELD;
-	q->wanted = filter_wants_cpu(m, s->cpu) && (!m->mine || m->mine[stream]);
+	q->wanted = filter_wants_cpu(m, s->cpu) &&
+		    (!m->wanted_streams || m->wanted_streams[stream]);
 	return 0;
 }
 
@@ -181,7 +182,7 @@ static void add_record(struct model *m, struct event_queue *q, struct tep_record
 	uint32_t type, ended;
 	uint64_t cookie;
 	int level;
-	bool mine;
+	bool wanted_streams;
 
 	if (rec->missed_events)
 		add_loss(q, rec->missed_events);
@@ -196,10 +197,10 @@ static void add_record(struct model *m, struct event_queue *q, struct tep_record
 			settle_all(q, ended);
 		p = get_waiting_event(q, level);
 	}
-	mine = nest_belongs(&q->nest, level, c->tid, nest_context(c->flags));
+	wanted_streams = nest_belongs(&q->nest, level, c->tid, nest_context(c->flags));
 	switch (m->types.v[type].kind) {
 	case RECORD_KSTACK:
-		if (!mine || p->has_kstack)
+		if (!wanted_streams || p->has_kstack)
 			break;
 		p->has_kstack = true;
 		p->kpos = rec->offset;
@@ -208,7 +209,7 @@ static void add_record(struct model *m, struct event_queue *q, struct tep_record
 			p->ev.kstack = model_intern_kstack(m, rec);
 		return;
 	case RECORD_COOKIE:
-		if (!mine || !decode_cookie(&m->dec, rec, &cookie) || !cookie ||
+		if (!wanted_streams || !decode_cookie(&m->dec, rec, &cookie) || !cookie ||
 		    !may_have(q, p, cookie))
 			break;
 		p->asked = rec->offset;
@@ -296,7 +297,7 @@ static int pass_on(struct events_walk *w, struct event_queue *q)
 	if (!p->wanted)
 		return 0;
 	if (p->asked && !m->no_stacks)
-		p->ev.ustack = model_run_ustack(m, join_run_at(m->join, q->stream, p->ev.tid,
+		p->ev.ustack = model_get_run_ustack(m, join_find_run(m->join, q->stream, p->ev.tid,
 							       p->asked, p->cookie,
 							       last_of(&q->lasts, p->ev.tid)));
 	if (m->opts.filter.nr_symbols && !filter_wants_symbols(m, &p->ev))
@@ -411,7 +412,7 @@ static uint64_t count_wanted(const struct model *m)
 	uint64_t nr = 0;
 	size_t i;
 
-	if (f->nr_pids || f->nr_comms || f->nr_cpus || f->from || f->to || m->mine)
+	if (f->nr_pids || f->nr_comms || f->nr_cpus || f->from || f->to || m->wanted_streams)
 		return 0;
 	for (i = 0; i < m->types.nr; i++)
 		if (m->types.v[i].wanted && m->types.v[i].kind == RECORD_EVENT)
@@ -429,7 +430,7 @@ int model_for_each(struct model *m, enum model_order order, model_event_fn event
 	/* a filter by functions needs the stacks even if the caller does not */
 	m->no_stacks = order == MODEL_NO_STACKS && !m->opts.filter.nr_symbols;
 	if (!m->no_stacks)
-		model_all_ustacks(m, count_wanted(m));
+		model_make_ustacks(m, count_wanted(m));
 	for (i = 0; i < nr && !ret; i++)
 		ret = event_queue_start(m, &queues[i], i);
 	if (!ret)

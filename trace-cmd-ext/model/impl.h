@@ -159,7 +159,7 @@ struct model {
 	uint32_t count_cache[COUNT_CACHE];
 	bool counted;
 	uint64_t chosen;		/* events and counts passed on; used as 0 or not 0 */
-	const bool *mine;		/* by stream: read it; NULL: read all */
+	const bool *wanted_streams;		/* by stream: read it; NULL: read all */
 };
 
 /* model.c */
@@ -171,7 +171,7 @@ uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec);
 /* The number of the stack whose @nr addresses follow the end of m->kaddrs. */
 uint32_t model_add_kstack(struct model *m, uint32_t nr);
 /* Make the stacks of all runs if @events is large: faster than in the order of the events. */
-void model_all_ustacks(struct model *m, uint64_t events);
+void model_make_ustacks(struct model *m, uint64_t events);
 
 /* filter.c */
 bool filter_wants_type(struct model *m, const struct model_type *t);

@@ -19,7 +19,7 @@
  *
  *	struct model *m = model_open(path, &opts, why, sizeof(why));
  *	if (!m) { tool_error("%s: %s", path, why); return TOOL_INPUT; }
- *	ret = model_for_each(m, MODEL_BY_TIME, event, &mine);
+ *	ret = model_for_each(m, MODEL_BY_TIME, event, &wanted_streams);
  *	model_close(m);
  */
 #ifndef TRACE_USTACK_MODEL_H
@@ -248,7 +248,7 @@ uint64_t model_task_events(struct model *m, uint32_t task, uint32_t *tid);
  * The stack of a run of requests, see join_get_run(); MODEL_NONE if it has no stack, or if there is
  * not enough memory.
  */
-uint32_t model_run_ustack(struct model *m, uint32_t run);
+uint32_t model_get_run_ustack(struct model *m, uint32_t run);
 /* The join's answer for a stack with JOIN_STACK, which says which mappings apply. */
 const struct join_answer *model_get_answer(struct model *m, uint32_t ustack);
 

@@ -188,9 +188,9 @@ static size_t count_part(struct model *m, uint32_t stream, size_t from, size_t t
 			task = model_get_task(m, n.tid);
 		c = (struct model_count){ n.type, n.tid, n.kstack, MODEL_NONE, n.nr };
 		if (n.asked)
-			c.ustack = model_run_ustack(m, join_run_at(m->join, stream, n.tid, n.asked,
-								   n.cookie,
-								   last_of(&lasts, n.tid)));
+			c.ustack = model_get_run_ustack(m, join_find_run(m->join, stream, n.tid,
+									 n.asked, n.cookie,
+									 last_of(&lasts, n.tid)));
 		if (is_wanted(m, task, &c) && !add_up(t, counts, nr, &c))
 			memcpy((char *)counts + nr++ * sizeof(c), &c, sizeof(c));
 	}
@@ -208,7 +208,7 @@ bool notes_make_counts(struct model *m)
 		notes_give_up(m);
 		return false;
 	}
-	model_all_ustacks(m, t->v.nr);
+	model_make_ustacks(m, t->v.nr);
 	for (i = 0; i < t->parts.nr; i++) {
 		end = i + 1 < t->parts.nr ? t->parts.v[i + 1].first : t->v.nr;
 		nr = count_part(m, t->parts.v[i].stream, t->parts.v[i].first, end, t->v.v, nr);

@@ -127,7 +127,7 @@ static uint32_t intern_ustack(struct model *m, const struct join_answer *ans, ui
 	return m->ustacks.nr - 1;
 }
 
-uint32_t model_run_ustack(struct model *m, uint32_t run)
+uint32_t model_get_run_ustack(struct model *m, uint32_t run)
 {
 	struct join_answer ans;
 	uint32_t u;
@@ -146,12 +146,12 @@ uint32_t model_run_ustack(struct model *m, uint32_t run)
 }
 
 /* In the order of the runs, neighbours are mostly of one task, whose data is in the CPU's cache. */
-void model_all_ustacks(struct model *m, uint64_t events)
+void model_make_ustacks(struct model *m, uint64_t events)
 {
 	uint32_t i, nr = join_nr_runs(m->join);
 
 	for (i = 0; i < nr && events >= nr / 2; i++)
-		model_run_ustack(m, i);
+		model_get_run_ustack(m, i);
 }
 
 const struct model_ustack *model_get_ustack(struct model *m, uint32_t ustack)

@@ -35,7 +35,7 @@ void rec_free(struct rec *r)
 	rec_bpf_free(r);
 	free(r->function);
 	rec_gate_free(r);
-	jit_stop(r);
+	rec_jit_stop(r);
 	free(r->comms);
 	free(r->own);
 }

@@ -156,7 +156,7 @@ struct rec {
 	int nr_readers;
 	struct rec_registration *tables;
 	struct rec_gate *gate;
-	struct rec_jit *jit;		/* NULL before jit_start() */
+	struct rec_jit *jit;		/* NULL before rec_jit_start() */
 	double seconds;			/* duration of the recording */
 	bool disk_full;
 	bool cut;			/* the last records of a CPU could not be written */
@@ -444,7 +444,7 @@ bool rec_wait_interrupted(void);
 /* ---- jit.c, summary.c ---- */
 
 /* Note which maps exist. Call this function just before the first event. */
-void jit_start(struct rec *r);
+void rec_jit_start(struct rec *r);
 struct rec_jit_map {
 	uint32_t tgid;
 	uint64_t from;			/* time stamp: the map names later code */
@@ -453,10 +453,11 @@ struct rec_jit_map {
 };
 
 /* The processes among @tgids whose map is their own; *@maps is malloc()ed. */
-size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct rec_jit_map **maps);
+size_t rec_jit_find_maps(const struct rec *r, const uint32_t *tgids, size_t nr,
+			 struct rec_jit_map **maps);
 /* Copy these maps into FILE.jit. */
-void jit_save(struct rec *r, struct rec_jit_map *maps, size_t nr);
-void jit_stop(struct rec *r);
+void rec_jit_save_maps(struct rec *r, struct rec_jit_map *maps, size_t nr);
+void rec_jit_stop(struct rec *r);
 int rec_print_summary(struct rec *r);
 
 /* ---- free.c ---- */

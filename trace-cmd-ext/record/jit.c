@@ -212,7 +212,7 @@ static bool is_own(const struct rec_jit *j, uint32_t pid)
 	return false;
 }
 
-void jit_start(struct rec *r)
+void rec_jit_start(struct rec *r)
 {
 	struct rec_jit *j = rec_tracefs_in_other_pid_namespace() ? NULL : calloc(1, sizeof(*j));
 
@@ -330,7 +330,8 @@ static FILE *open_index(const struct rec *r, int dir)
 	return f;
 }
 
-size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct rec_jit_map **maps)
+size_t rec_jit_find_maps(const struct rec *r, const uint32_t *tgids, size_t nr,
+			 struct rec_jit_map **maps)
 {
 	struct rec_jit_map *map;
 	size_t i, nr_maps = 0;
@@ -352,7 +353,7 @@ size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct re
 	return nr_maps;
 }
 
-void jit_save(struct rec *r, struct rec_jit_map *maps, size_t nr)
+void rec_jit_save_maps(struct rec *r, struct rec_jit_map *maps, size_t nr)
 {
 	char path[PATH_MAX + 8], name[32];
 	FILE *index = NULL;
@@ -387,7 +388,7 @@ void jit_save(struct rec *r, struct rec_jit_map *maps, size_t nr)
 		close(dir);
 }
 
-void jit_stop(struct rec *r)
+void rec_jit_stop(struct rec *r)
 {
 	if (r->jit)
 		free(r->jit->own);

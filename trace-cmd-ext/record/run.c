@@ -43,7 +43,7 @@ static int record_events(struct rec *r)
 {
 	int ret, command = 0, written;
 
-	jit_start(r);
+	rec_jit_start(r);
 	r->comms = names_read();
 	r->shared->stage = STAGE_RUNNING;
 	ret = rec_start(r);

@@ -346,8 +346,8 @@ static int save_maps(struct rec *r, struct rec_stats *c)
 	size_t i;
 	int ret;
 
-	c->nr_maps = jit_find(r, c->tgid, c->nr_tgids, &c->map);
-	jit_save(r, c->map, c->nr_maps);
+	c->nr_maps = rec_jit_find_maps(r, c->tgid, c->nr_tgids, &c->map);
+	rec_jit_save_maps(r, c->map, c->nr_maps);
 	for (i = 0; i < c->nr_maps; i++)
 		later |= c->map[i].from;
 	ret = later ? count_file(r, c, NULL) : 0;

@@ -48,7 +48,7 @@ void gather_filter(const struct gather_opts *o, struct model_filter *f);
 
 /*
  * Add all samples of @m to @f. value[@slot] is their weight. The other value is their number, or
- * 0 with @alone. Returns 0; a negative errno; -ENODATA if the file lacks the events for it.
+ * 0 with @alone. Returns 0; a negative errno; -ENODATA if the file has no such events.
  */
 int gather(struct model *m, const struct gather_opts *o, struct fold *f, int slot, bool alone,
 	   struct gather_stats *st);

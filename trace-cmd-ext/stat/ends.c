@@ -77,8 +77,8 @@ static enum end_reason find_reason(const struct stat_table *t, uint64_t offset, 
 	return END_COVERED;
 }
 
-enum end_reason stat_end_of(struct stat_file *f, uint64_t offset, bool innermost,
-			    const char *sysroot)
+enum end_reason stat_find_end_reason(struct stat_file *f, uint64_t offset, bool innermost,
+				     const char *sysroot)
 {
 	if (f->known == STAT_NO_FILE)
 		return END_NO_FILE;

@@ -204,7 +204,7 @@ static int add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uint
 		if (u->flags & STACK_OUTSIDE)
 			end = END_OUTSIDE;
 		else if (f)
-			end = stat_end_of(f, offset, is_innermost(u, last), sysroot);
+			end = stat_find_end_reason(f, offset, is_innermost(u, last), sysroot);
 		else
 			end = END_NO_FRAME;
 		s->ends[end] += weight;
@@ -239,7 +239,7 @@ static int compare_files(const void *a, const void *b)
 	return 0;
 }
 
-int stat_files(struct stat_counts *s, struct model *m, const char *path)
+int stat_count_files(struct stat_counts *s, struct model *m, const char *path)
 {
 	struct model_parts parts = model_get_parts(m);
 	uint32_t i, to = 0;

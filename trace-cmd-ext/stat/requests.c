@@ -103,7 +103,7 @@ static int count_from_scan(struct stat_counts *s, struct model *m)
 			ret = add_stack(s, m, tid, MODEL_NONE, events, 0);
 	}
 	for (i = 0; i < join_nr_runs(join) && !ret; i++) {
-		ustack = model_run_ustack(m, i);
+		ustack = model_get_run_ustack(m, i);
 		if (ustack == MODEL_NONE)
 			continue;
 		join_get_run(join, i, &ans, &run);

@@ -81,12 +81,12 @@ struct stat_counts {
 /* Count into a zeroed @s. 0, or a negative errno. */
 int stat_count(struct stat_counts *s, struct model *m, bool filtered);
 /* After stat_count(): count by file. @path is the path of the recording. */
-int stat_files(struct stat_counts *s, struct model *m, const char *path);
+int stat_count_files(struct stat_counts *s, struct model *m, const char *path);
 /* Open the traced file for reading, if this machine has it with its build ID; -1 if not. */
 int stat_open_traced(const struct maps_file *file, const char *sysroot);
 /* ends.c: why a walk gave up at this offset of @f. @innermost: in the first frame of the stack. */
-enum end_reason stat_end_of(struct stat_file *f, uint64_t offset, bool innermost,
-			    const char *sysroot);
+enum end_reason stat_find_end_reason(struct stat_file *f, uint64_t offset, bool innermost,
+				     const char *sysroot);
 void stat_table_free(struct stat_table *t);
 const char *stat_process_name(struct model *m, const struct stat_process *p);
 const char *stat_file_name(const struct stat_file *f);

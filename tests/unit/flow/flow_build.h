@@ -22,7 +22,7 @@
 #define DATA		0x8000
 #define DATA_SIZE	0x1000
 #define EH		0x10000
-#define FAR		0x100000	/* more code, of which nothing is known, */
+#define FAR		0x100000	/* a second block of code, which nothing leads to */
 #define MAX_SYMS	64
 
 static struct eh e;
@@ -34,7 +34,7 @@ static unsigned int nr_relas;
 static Elf64_Dyn dyns[MAX_SYMS];
 static unsigned int nr_dyns;
 static uint64_t entry;
-static uint32_t far_size;		/* of so many bytes, or none; the first ones are these: */
+static uint32_t far_size;		/* of the block at FAR; far_text has its first bytes */
 static uint8_t far_text[TEXT_SIZE];
 static char sym_names[0x800];		/* of symbols, after the names of sections */
 static size_t sym_names_size;
