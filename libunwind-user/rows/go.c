@@ -295,6 +295,19 @@ static bool reloads_fp(const struct arch_op *op, int64_t cfa, int64_t slot)
 	return op->flags & ARCH_LOADS_FP && is_at_slot(op, cfa, slot);
 }
 
+/* Decode the instruction at @pc, within the budget. Returns whether it is understood. */
+static bool decode_insn(struct go_rows *g, uint64_t pc, uint64_t end, struct arch_op *op)
+{
+	size_t len = end - pc < MAX_INSN ? end - pc : MAX_INSN;
+	const uint8_t *code = image_code(g->r->img, pc, len);
+
+	if (!code || g->left < len)
+		return false;
+	g->left -= len;
+	g->r->arch->flow->decode(g->decoder, code, len, pc, op);
+	return op->len;
+}
+
 /*
  * Decode a function in assembler, from its start to its end. If a branch leads back, later
  * instructions may run before earlier ones: then nothing is known from the start on.
@@ -304,24 +317,17 @@ static void decode_asm(struct go_rows *g, struct go_body *b)
 	const struct arch_flow *flow = g->r->arch->flow;
 	int64_t slot = b->saved ? b->frame.fp : 0, cfa;
 	unsigned int reloads = 0;
-	const uint8_t *code;
 	struct arch_op op;
 	struct go_pcs p;
 	uint64_t pc;
-	size_t len;
 
 	b->keeps_fp = b->saved;
 	go_pcs_start(&p, &g->t, &b->f, b->f.pcsp);
 	go_pcs_next(&p);
 	for (pc = b->f.start; pc < b->end; pc += op.len) {
-		len = b->end - pc < MAX_INSN ? b->end - pc : MAX_INSN;
-		code = image_code(g->r->img, pc, len);
-		if (!code || g->left < len)
-			break;
-		g->left -= len;
-		flow->decode(g->decoder, code, len, pc, &op);
 		/* amd64: instructions that user programs rarely have are known, too */
-		if (!op.len || (op.next == ARCH_BAD && (op.len == 1 || flow->insn > 1)))
+		if (!decode_insn(g, pc, b->end, &op) ||
+		    (op.next == ARCH_BAD && (op.len == 1 || flow->insn > 1)))
 			break;
 		while (pc >= p.end && go_pcs_next(&p))
 			;
@@ -448,22 +454,14 @@ static bool is_stop(struct go_rows *g, uint64_t addr)
 static int add_stops(struct go_rows *g, const struct go_body *b, const struct go_pcs *p,
 		     uint64_t end, int32_t size)
 {
-	const uint8_t *code;
 	struct arch_op op;
 	int ret = 0;
 	uint64_t pc;
-	size_t len;
 
 	if (p->end < end)
 		end = p->end;
 	for (pc = p->start; pc < end && !ret; pc += op.len) {
-		len = end - pc < MAX_INSN ? end - pc : MAX_INSN;
-		code = image_code(g->r->img, pc, len);
-		if (!code || g->left < len)
-			break;
-		g->left -= len;
-		g->r->arch->flow->decode(g->decoder, code, len, pc, &op);
-		if (!op.len)
+		if (!decode_insn(g, pc, end, &op))
 			break;
 		if (op.next != ARCH_CALL || !is_stop(g, op.target))
 			continue;

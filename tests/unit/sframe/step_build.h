@@ -2,7 +2,8 @@
 /*
  * step_build.h - rows for tests of the step, one step, and the frame that it has to lead to
  *
- * A test includes it after read_stack(), get_reg() and read_code(), which are of its architecture.
+ * A test includes it after read_stack(), get_reg() and read_code(), which are of its architecture,
+ * and after the stack with NR words that they read, and the number of reads.
  */
 #ifndef STEP_BUILD_H
 #define STEP_BUILD_H
@@ -19,6 +20,18 @@ static struct ustep s;
 #define AT_REGISTER(n, o)	RULE(REG, n, o, 1)
 #define SAME			RULE(SAME, 0, 0, 0)
 #define UNDEFINED		RULE(UNDEFINED, 0, 0, 0)
+
+/* Each word of the stack has a value of its own. */
+static void start_step(unsigned int abi, u64 sp, u64 fp)
+{
+	unsigned int i;
+
+	env.arch = sframe_arch(abi);
+	for (i = 0; i < NR; i++)
+		stack[i] = 0xdead0000 + i;
+	ustep_init(&s, 0x1234, sp, fp);
+	reads = 0;
+}
 
 static int step(struct sframe_row row)
 {

@@ -51,14 +51,8 @@ static int read_code(void *ctx, u64 addr, void *to, unsigned int size)
 
 static int setup(void **state)
 {
-	int i;
-
 	(void)state;
-	env.arch = sframe_arch(SFRAME_ABI_AMD64);
-	for (i = 0; i < NR; i++)
-		stack[i] = 0xdead0000 + i;
-	ustep_init(&s, 0x1234, AT(10), AT(20));
-	reads = 0;
+	start_step(SFRAME_ABI_AMD64, AT(10), AT(20));
 	return 0;
 }
 

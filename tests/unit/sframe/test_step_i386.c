@@ -53,14 +53,8 @@ static int read_code(void *ctx, u64 addr, void *to, unsigned int size)
 
 static int setup(void **state)
 {
-	unsigned int i;
-
 	(void)state;
-	env.arch = sframe_arch(SFRAME_ABI_I386);
-	for (i = 0; i < NR; i++)
-		stack[i] = 0xdead0000 + i;
-	ustep_init(&s, 0x1234, AT(9), AT(21));
-	reads = 0;
+	start_step(SFRAME_ABI_I386, AT(9), AT(21));
 	return 0;
 }
 

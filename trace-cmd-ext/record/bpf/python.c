@@ -256,11 +256,14 @@ static bool has_size(const struct found *f, const struct python_layout *p)
 /* The programs read so much of a thread, a frame and a code object. */
 static bool is_in_reach(const struct python_layout *p)
 {
-	return p->frame_code < 80 && p->frame_previous < 80 && p->frame_instr < 80 &&
-	       p->frame_owner < 80 && p->instructions <= 256 && p->first_line < p->instructions &&
-	       p->file_name < p->instructions && p->name < p->instructions &&
-	       p->table < p->instructions && p->first_traceable < p->instructions &&
-	       p->thread_id < 256 && p->thread_top < 256 && p->next_thread < 256;
+	const uint32_t frame = PYTHON_FRAME_SIZE, code = PYTHON_CODE_SIZE;
+
+	return p->frame_code < frame && p->frame_previous < frame && p->frame_instr < frame &&
+	       p->frame_owner < frame && p->instructions <= code &&
+	       p->first_line < p->instructions && p->file_name < p->instructions &&
+	       p->name < p->instructions && p->table < p->instructions &&
+	       p->first_traceable < p->instructions && p->thread_id < code &&
+	       p->thread_top < code && p->next_thread < code;
 }
 
 static bool find_layout(const struct found *f, struct python_layout *p)

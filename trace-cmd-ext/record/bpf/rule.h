@@ -184,6 +184,10 @@ struct python_layout {
 
 #define MAX_PYTHONS	64
 
+/* Bytes that the programs read of a frame, and at most of a thread or a code object */
+#define PYTHON_FRAME_SIZE	80
+#define PYTHON_CODE_SIZE	256
+
 /* A task that the programs know of. */
 #define TASK_TRACED	0x1
 #define TASK_LEFT_OUT	0x2

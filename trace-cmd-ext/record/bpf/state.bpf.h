@@ -117,8 +117,7 @@ struct cached_walk {
 #define PYTHON_TABLE_AT	(PYTHON_FILE_AT + MSG_MAX_FILE / WORD)
 #define PYTHON_TABLE_WORDS	(MSG_MAX_TABLE / WORD)
 #define PYTHON_TEXT_WORDS	(PYTHON_TABLE_AT + PYTHON_TABLE_WORDS)
-#define PYTHON_FRAME_SIZE	80	/* bytes that are read of a frame, and of a _PyCFrame */
-#define PYTHON_CFRAME_SIZE	24
+#define PYTHON_CFRAME_SIZE	24	/* bytes that are read of a _PyCFrame */
 /* enum _frameowner of CPython: a generator; the highest owner of a frame of Python */
 #define PYTHON_GENERATOR	1
 #define PYTHON_LAST_OWNER	2
@@ -142,7 +141,8 @@ struct python_walk {
 	u64 hash_start[2], hash_factor[2];	/* as in struct control */
 	u64 chain[2];			/* hash of all entries */
 	u64 entry[MAX_PYTHON];		/* for each run: marker, frames from the innermost one */
-	u64 frame[16], code[32], object[8];	/* copies of structures of CPython */
+	/* copies of structures of CPython */
+	u64 frame[16], code[PYTHON_CODE_SIZE / WORD], object[8];
 	u64 thread, thread_id;		/* the task's PyThreadState; 0: none with frames */
 	u64 innermost;			/* address of the innermost frame of that thread */
 	u64 thread_at, thread_before;	/* in the list of threads; 0: at its end, at its start */
