@@ -17,6 +17,7 @@
  *	- padding in front of a function, if its bytes are nops, int3 or zero (objdump's rules,
  *	  implemented a second time here), with the rule of the function's first byte;
  *	- sections named .plt*, which have no .eh_frame if lld linked the file;
+ *	- functions of i386 that only read their return address, see ask_pc_thunk();
  *	- rows from following code and of Go's own tables, where a table made without them has a
  *	  hole. flow.c and go.c check such rows.
  *
@@ -166,6 +167,31 @@ static bool may_be_stub(const struct answer *ours, uint64_t pc)
 	       ours->ra == memory(ours->cfa - 8) && pushed == 16;
 }
 
+/*
+ * i386: a function that moves the word at (%esp) to a register and returns, aligned to 16. The file
+ * has it of glibc's crti.o, where it has no .eh_frame. Nothing is pushed at either instruction.
+ * False: there is other code at @pc.
+ */
+static bool ask_pc_thunk(struct file *f, uint64_t pc, struct answer *a)
+{
+	uint64_t at = pc & -16ull, left;
+	const uint8_t *code = code_at(f->elf, at, &left);
+	char modrm[3];
+
+	if (machine->elf != EM_386 || pc - at >= 4 || !code || left < 4)
+		return false;
+	/* to eax, ecx, edx, ebx, esi, edi */
+	snprintf(modrm, sizeof(modrm), "%02x", code[1]);
+	if (code[0] != 0x8b || !strchr("013", modrm[0]) || !strchr("4c", modrm[1]) ||
+	    memcmp(code + 2, "\x24\xc3", 2))
+		return false;
+	memset(a, 0, sizeof(*a));
+	a->cfa = reg_value(machine->sp, pc) + machine->cfa_off;
+	a->ra = memory(a->cfa - machine->cfa_off);
+	a->fp = reg_value(machine->fp, pc);
+	return true;
+}
+
 /* The table has a rule where libdw has no rule. Is that allowed? */
 static void check_extra(struct file *f, uint64_t pc, const struct answer *ours)
 {
@@ -183,10 +209,16 @@ static void check_extra(struct file *f, uint64_t pc, const struct answer *ours)
 			wrong(f, pc, "odd rule in a PLT");
 		return;
 	}
+	if (ask_pc_thunk(f, pc, &theirs)) {
+		if (!same(ours, &theirs))
+			wrong(f, pc, "odd rule in a function that only reads its return address");
+		return;
+	}
 	data = code_at(f->elf, pc, &left);
 	/* up to the next function */
 	for (next = pc + 1; data && next - pc < 64 && next - pc < left; next++) {
-		if (ask_libdw(f->cfi, next, &theirs, &start, &end) != 1)
+		if (ask_libdw(f->cfi, next, &theirs, &start, &end) != 1 ||
+		    ask_pc_thunk(f, next, &theirs))
 			break;
 	}
 	if (!data || next - pc >= left || next - pc >= 64) {
