@@ -13,13 +13,13 @@
  * to frame numbers is valid until the next call for one of its kind. Symbols are looked up when the
  * frames of a stack are asked for, once a frame.
  *
- * The model prints nothing; errors are sentences. It is not thread safe. A damaged file can end the
+ * Only model_check_names() prints; other errors are sentences. The model is not thread safe. A damaged file can end the
  * process (libtracecmd): see tool_run_in_child(). Memory grows with the distinct stacks and with
  * the runs of requests (plugin/join/requests.h), not with the events.
  *
  *	struct model *m = model_open(path, &opts, why, sizeof(why));
  *	if (!m) { tool_error("%s: %s", path, why); return TOOL_INPUT; }
- *	ret = model_for_each(m, MODEL_BY_TIME, event, &wanted_streams);
+ *	ret = model_for_each(m, MODEL_BY_TIME, count_event, &count);
  *	model_close(m);
  */
 #ifndef TRACE_USTACK_MODEL_H
@@ -154,7 +154,7 @@ const struct model_info *model_get_info(struct model *m);
 enum model_order {
 	MODEL_BY_CPU,			/* buffer by buffer, CPU by CPU: the cheaper way */
 	MODEL_BY_TIME,			/* by time stamp; at the same one, by buffer and CPU */
-	MODEL_NO_STACKS,			/* as MODEL_BY_CPU, without stacks: cheaper still */
+	MODEL_NO_STACKS,		/* as MODEL_BY_CPU, without stacks: cheaper still */
 };
 
 /*

@@ -25,7 +25,7 @@ static const struct {
 	{ "# tracer:", "is text of tracefs, not a trace.dat; record with trace-ustack record", 9 },
 };
 
-static int open_checked(const char *path, uint64_t *bytes, int *version, char *why, size_t size)
+static int open_trace_dat(const char *path, uint64_t *bytes, int *version, char *why, size_t size)
 {
 	char head[16] = "";
 	struct stat st;
@@ -238,7 +238,7 @@ struct reader *reader_open(const char *path, const struct reader_opts *opts, cha
 	if (opts)
 		r->opts = *opts;
 	r->meta.fd = r->data.fd = -1;
-	r->fd = open_checked(path, &r->bytes, &r->version, why, size);
+	r->fd = open_trace_dat(path, &r->bytes, &r->version, why, size);
 	if (r->fd < 0) {
 		free(r);
 		return NULL;
