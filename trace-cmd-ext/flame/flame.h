@@ -23,7 +23,7 @@ struct flame {
 };
 
 /* json.c: --json */
-void flame_json(FILE *out, const struct flame *fl);
+void flame_write_json(FILE *out, const struct flame *fl);
 /* The weight of paths whose user stack is missing, by the note that says why. */
 struct flame_missing {
 	const char *why;
@@ -31,6 +31,6 @@ struct flame_missing {
 };
 #define FLAME_MISSING	8
 /* Fill @v (FLAME_MISSING elements), heaviest first; returns their number. */
-size_t flame_missing(const struct flame *fl, struct flame_missing *v);
+size_t flame_find_missing(const struct flame *fl, struct flame_missing *v);
 
 #endif
