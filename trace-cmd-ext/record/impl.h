@@ -113,7 +113,7 @@ struct rec_buffer {
 	struct tracefs_instance *instance;
 	char name[64];
 	const char *label;		/* its name in the file; "": the top buffer */
-	int lock;			/* descriptor of its folder, locked while we live */
+	int lock;			/* descriptor of its folder; held until the end */
 	struct rec_stream *stream;	/* one per CPU, while recording */
 	bool recorded;			/* the files of its CPUs exist */
 	char **stats;			/* per_cpu/cpuN/stats at the end, one per CPU */
@@ -248,8 +248,8 @@ void rec_name_instances(struct rec *r, pid_t pid);
 /* Open the instances that the recorder has made, for the guard. */
 void rec_adopt_instances(struct rec *r);
 int rec_configure(struct rec *r);
-/* Set the tasks whose events are recorded. */
-int rec_set_pids(struct rec *r);
+/* Choose the tasks whose events are recorded. */
+int rec_choose_tasks(struct rec *r);
 int rec_start(struct rec *r);
 /* Stop the events, then the records. */
 void rec_stop(struct rec *r);
@@ -271,7 +271,7 @@ int rec_guard_start(struct rec *r);
 /* Ignore signals, and start a session: Ctrl-C does not reach this process. @name is for ps. */
 void rec_leave_session(const char *name);
 /* Report to the guard that the instances exist and are locked. */
-int rec_guard_adopt(struct rec *r);
+int rec_guard_report_instances(struct rec *r);
 /* The recorder has finished: end the guard. */
 void rec_guard_stop(struct rec *r);
 

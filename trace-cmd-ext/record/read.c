@@ -51,7 +51,7 @@ void rec_get_raw_path(const struct rec *r, int buffer, int cpu, char path[PATH_M
 		path[0] = '\0';
 }
 
-static void give_up(struct rec_stream *s, int error)
+static void fail_stream(struct rec_stream *s, int error)
 {
 	uint64_t one = 1;
 
@@ -70,7 +70,7 @@ static int empty_pipe(struct rec_stream *s, size_t len)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
-			give_up(s, n ? errno : EIO);
+			fail_stream(s, n ? errno : EIO);
 			return -1;
 		}
 		len -= n;
@@ -90,7 +90,7 @@ static int read_pages(struct rec_stream *s)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno != EAGAIN) {
-			give_up(s, errno);
+			fail_stream(s, errno);
 			return -1;
 		}
 		if (n <= 0)

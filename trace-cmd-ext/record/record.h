@@ -79,10 +79,10 @@ int functions_check(struct tool_why *why);
 /* ---- tracefs.c ---- */
 
 /*
- * Find tracefs: @dir, or where it is mounted; or mount it if @mount. Returns its path, or NULL and
- * @why.
+ * Find tracefs: @dir, or where it is mounted; or mount it if @may_mount. Returns its path, or NULL
+ * and @why.
  */
-const char *rec_tracefs_find(const char *dir, bool mount, struct tool_why *why);
+const char *rec_tracefs_find(const char *dir, bool may_mount, struct tool_why *why);
 /*
  * Is this another PID namespace, so that PIDs here differ from PIDs in traces? Then /proc says
  * nothing about a process in a trace, and no process can be chosen by its PID.
