@@ -14,7 +14,7 @@ static int add_pattern(const char *cmd, const char ***v, size_t *nr, const char 
 		return tool_usage(cmd, "an empty name matches nothing");
 	new = array_add(*v, *nr);
 	if (!new) {
-		tool_error("out of memory");
+		tool_error("not enough memory");
 		return TOOL_FAIL;
 	}
 	*new = arg;

@@ -253,7 +253,7 @@ static int run_flame(void *arg)
 
 	o->fl.fold = fold_new();
 	if (!o->fl.fold) {
-		tool_error("out of memory");
+		tool_error("not enough memory");
 		return TOOL_FAIL;
 	}
 	if (o->fl.diff)

@@ -285,7 +285,7 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 	int ret;
 
 	if (!m) {
-		snprintf(why, size, "cannot be read: out of memory");
+		snprintf(why, size, "cannot be read: not enough memory");
 		return NULL;
 	}
 	if (opts)

@@ -232,7 +232,7 @@ struct reader *reader_open(const char *path, const struct reader_opts *opts, cha
 	int ret;
 
 	if (!r) {
-		snprintf(why, size, "cannot be read: out of memory");
+		snprintf(why, size, "cannot be read: not enough memory");
 		return NULL;
 	}
 	if (opts)

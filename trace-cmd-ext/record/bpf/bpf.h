@@ -32,7 +32,7 @@ struct bpfsrc_event {
 	const char *system, *name;
 	int id;				/* from its format file; not for bpfsrc_check_event() */
 	enum bpfsrc_kind kind;
-	bool may_migrate;	/* the task can change CPUs between program and record */
+	bool may_migrate;		/* the task can change CPUs between program and record */
 };
 
 /* Where a uprobe event is */
@@ -58,7 +58,7 @@ struct bpfsrc_opts {
 	uint32_t function_id;		/* msg_event.event of calls of these functions */
 };
 
-/* The work of the programs, for the summary. */
+/* What the programs did, for the summary. */
 struct bpfsrc_stats {
 	uint64_t events;		/* messages about events */
 	uint64_t lost;			/* messages without room in the ring buffer */
@@ -145,7 +145,7 @@ void bpfsrc_close(struct bpfsrc *src);
 
 struct insert_event {
 	int id;
-	bool may_migrate; /* the task can change CPUs between program and record */
+	bool may_migrate;		/* the task can change CPUs between program and record */
 	bool skips;			/* the kernel skipped runs of its program */
 	bool filter;			/* some of its records may be missing */
 	bool probe;			/* its record comes before its message */
@@ -173,7 +173,7 @@ struct insert_opts {
 	void *ctx;
 };
 
-/* The records of these events. */
+/* What insert_stacks() found and wrote. */
 struct insert_stats {
 	uint64_t events;
 	uint64_t cookies;		/* records that got a cookie */

@@ -657,8 +657,8 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 #define FL_BH_OFF	0x80
 
 /* Send what the current task does, with both stacks. @c: NULL is allowed */
-static __always_inline void sample(void *ctx, struct control *c, u32 event, u32 flags, u64 ip,
-				   u64 parent_ip)
+static __always_inline void take_sample(void *ctx, struct control *c, u32 event, u32 flags, u64 ip,
+					u64 parent_ip)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task *known = NULL;
@@ -703,7 +703,7 @@ int on_sample(void *ctx)
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 
 	if (c && c->sampling)
-		sample(ctx, c, c->sample, FL_HARDIRQ | FL_IRQS_OFF, 0, 0);
+		take_sample(ctx, c, c->sample, FL_HARDIRQ | FL_IRQS_OFF, 0, 0);
 	return 0;
 }
 
