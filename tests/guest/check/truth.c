@@ -12,22 +12,23 @@
 #include "truth.h"
 
 /* Below CP_FIRST_SEQ the number is a descriptor, which is unique only in its task */
-static uint64_t key_of(unsigned int tid, unsigned int seq)
+static uint64_t make_key(unsigned int tid, unsigned int seq)
 {
 	return seq < CP_FIRST_SEQ ? ((uint64_t)tid << 32) | seq : seq;
 }
 
-static unsigned int slot_of(const struct truth *tr, uint64_t key)
+static unsigned int get_slot(const struct truth *tr, uint64_t key)
 {
 	return (key * 0x9e3779b97f4a7c15ull) >> 40 & tr->mask;
 }
 
-static const struct cp_record **find(const struct truth *tr, unsigned int tid, unsigned int seq)
+static const struct cp_record **find_slot(const struct truth *tr, unsigned int tid,
+					  unsigned int seq)
 {
-	uint64_t key = key_of(tid, seq);
-	unsigned int i = slot_of(tr, key);
+	uint64_t key = make_key(tid, seq);
+	unsigned int i = get_slot(tr, key);
 
-	while (tr->table[i] && key_of(tr->table[i]->tid, tr->table[i]->seq) != key)
+	while (tr->table[i] && make_key(tr->table[i]->tid, tr->table[i]->seq) != key)
 		i = (i + 1) & tr->mask;
 	return &tr->table[i];
 }
@@ -82,8 +83,8 @@ void truth_free(struct truth *tr)
 }
 
 /* The first entry at or after @at; @next gets the start of the entry after it */
-static const struct cp_record *entry_at(const struct truth *tr, unsigned int at,
-					unsigned int *next)
+static const struct cp_record *find_entry(const struct truth *tr, unsigned int at,
+					  unsigned int *next)
 {
 	unsigned int end = __atomic_load_n(&tr->head->cursor, __ATOMIC_ACQUIRE);
 	const struct cp_record *rec;
@@ -106,7 +107,7 @@ void truth_index(struct truth *tr)
 	unsigned int at, count = 0;
 	const struct cp_record *rec;
 
-	for (at = sizeof(*tr->head); (rec = entry_at(tr, at, &at)); )
+	for (at = sizeof(*tr->head); (rec = find_entry(tr, at, &at)); )
 		count++;
 	if (!tr->table || count * 2 > tr->mask) {
 		free(tr->table);
@@ -120,12 +121,12 @@ void truth_index(struct truth *tr)
 	}
 	tr->entries = 0;
 	tr->unused = 0;
-	for (at = sizeof(*tr->head); count && (rec = entry_at(tr, at, &at)); count--) {
+	for (at = sizeof(*tr->head); count && (rec = find_entry(tr, at, &at)); count--) {
 		if (!rec->ip) {
 			tr->unused++;
 			continue;
 		}
-		*find(tr, rec->tid, rec->seq) = rec;
+		*find_slot(tr, rec->tid, rec->seq) = rec;
 		tr->entries++;
 	}
 }
@@ -133,7 +134,7 @@ void truth_index(struct truth *tr)
 const struct cp_record *truth_find(const struct truth *tr, unsigned int tid,
 				   unsigned int seq, int nr)
 {
-	const struct cp_record *rec = *find(tr, tid, seq);
+	const struct cp_record *rec = *find_slot(tr, tid, seq);
 
 	if (!rec || (rec->tid && rec->tid != tid))
 		return NULL;
