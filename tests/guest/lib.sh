@@ -199,7 +199,7 @@ count_stacks()
 	count '<user unwind stack [0-9a-f]+'
 }
 
-# count_unpaired KIND: cookies of the last save_text() that are in records of one kind only: "asked",
+# count_unpaired KIND: cookies of the last save_text() in records of one kind only: "asked",
 # those of requests, or "have", those of stacks
 count_unpaired()
 {
