@@ -45,8 +45,8 @@ say()
 	echo "     $*"
 }
 
-# skip WHY: end the test with the exit code that says skipped
-skip()
+# skip_test WHY: end the test with the exit code that says skipped
+skip_test()
 {
 	echo "SKIP: $*"
 	exit 4
@@ -55,7 +55,7 @@ skip()
 # only_amd64 WHY: skip the test on other architectures
 only_amd64()
 {
-	[ $ARCH = amd64 ] || skip "on amd64 only: $*"
+	[ $ARCH = amd64 ] || skip_test "on amd64 only: $*"
 }
 
 # die WHY: end a test that cannot start
