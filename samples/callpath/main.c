@@ -126,7 +126,7 @@ static PATH void thread_main(struct task *t)
 }
 
 /* A program that was started by exec does little and then ends */
-static PATH void leaf(struct task *t)
+static PATH void run_executed(struct task *t)
 {
 	ENTER(t);
 	cp_path(t, cp_random(t) % 16, op_plain);
@@ -134,7 +134,7 @@ static PATH void leaf(struct task *t)
 	cp_path(t, cp_random(t) % 16, op_exit_group);
 }
 
-static PATH void deep(struct task *t, const char *depths)
+static PATH void run_depths(struct task *t, const char *depths)
 {
 	unsigned int depth;
 
@@ -240,11 +240,11 @@ PATH void cp_main(struct task *t, long *stack)
 		die(t, "callpath: cannot create or map the record file named by -o; give a path "
 		       "on a file system with room for it, or less room with -z\n", 2);
 	if (starts_with_word("leaf", what))
-		leaf(t);
+		run_executed(t);
 	if (!choose_ops(what))
 		die(t, usage, 2);
 	cp_signals_init(t);
-	deep(t, depths);
+	run_depths(t, depths);
 	if (threads)
 		cp_threads(t, threads, thread_main);
 	run_steps(t, 1);
