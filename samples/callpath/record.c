@@ -9,9 +9,7 @@
 #include <linux/mman.h>
 #include "sys.h"
 
-/*
- * Take the arguments from memory: the register of the sixth is the frame pointer, or does not exist
- */
+/* Take the arguments from memory: the sixth has the register of the frame pointer, or none */
 #if defined(__i386__) || defined(__s390x__)
 #define MMAP_BY_MEMORY
 #endif

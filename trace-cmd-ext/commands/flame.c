@@ -252,10 +252,8 @@ static int run_flame(void *arg)
 	int ret = TOOL_OK;
 
 	o->fl.fold = fold_new();
-	if (!o->fl.fold) {
-		tool_error("not enough memory");
-		return TOOL_FAIL;
-	}
+	if (!o->fl.fold)
+		return tool_report_no_memory();
 	if (o->fl.diff)
 		ret = gather_recording(o, 0);
 	if (!ret)

@@ -121,28 +121,21 @@ static const struct option options[] = {
 
 static int add_select(struct rec_opts *o, const char *pattern)
 {
-	struct rec_select *bigger;
+	struct rec_select *sel = array_add(o->sel, o->nr_sel);
 
-	bigger = realloc(o->sel, (o->nr_sel + 1) * sizeof(*bigger));
-	if (!bigger) {
-		tool_error("not enough memory");
-		return TOOL_FAIL;
-	}
-	o->sel = bigger;
-	bigger[o->nr_sel++] = (struct rec_select){ .pattern = pattern };
+	if (!sel)
+		return tool_report_no_memory();
+	sel->pattern = pattern;
 	return 0;
 }
 
 static int add_function(struct rec_opts *o, const char *name)
 {
-	const char **bigger = realloc(o->functions, (o->nr_functions + 1) * sizeof(*bigger));
+	const char **function = array_add(o->functions, o->nr_functions);
 
-	if (!bigger) {
-		tool_error("not enough memory");
-		return TOOL_FAIL;
-	}
-	o->functions = bigger;
-	bigger[o->nr_functions++] = name;
+	if (!function)
+		return tool_report_no_memory();
+	*function = name;
 	return 0;
 }
 

@@ -6,10 +6,7 @@
 #include "trace-cmd-ext/stacks/stacks.h"
 #include "svg.h"
 
-/*
- * Arrays have two elements. With --diff, 0 is the recording before and 1 the recording after;
- * otherwise only 1 is used.
- */
+/* Of two elements, 0 is the recording before, with --diff only; 1 is the recording after. */
 struct flame {
 	struct gather_opts gather;
 	const char *unit;

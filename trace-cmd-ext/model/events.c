@@ -143,10 +143,7 @@ static void add_event(struct model *m, struct event_queue *q, struct tep_record 
 	q->waiting[level] = nr;
 }
 
-/*
- * The same rule as in plugin/join/runs.c: an interrupt has the cookies of the kernel entry that it
- * interrupted.
- */
+/* As in plugin/join/runs.c: an interrupt has the cookies of the entry that it interrupted. */
 static bool may_have_cookie(struct event_queue *q, const struct pending *p, uint64_t cookie)
 {
 	const struct pending *inner;

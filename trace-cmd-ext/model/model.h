@@ -13,9 +13,9 @@
  * to frame numbers is valid until the next call for one of its kind. Symbols are looked up when the
  * frames of a stack are asked for, once a frame.
  *
- * Only model_check_names() prints; other errors are sentences. The model is not thread safe. A damaged file can end the
- * process (libtracecmd): see tool_run_in_child(). Memory grows with the distinct stacks and with
- * the runs of requests (plugin/join/requests.h), not with the events.
+ * Only model_check_names() prints; other errors are sentences. The model is not thread safe. A
+ * damaged file can end the process (libtracecmd): see tool_run_in_child(). Memory grows with the
+ * distinct stacks and with the runs of requests (plugin/join/requests.h), not with the events.
  *
  *	struct model *m = model_open(path, &opts, why, sizeof(why));
  *	if (!m) { tool_error("%s: %s", path, why); return TOOL_INPUT; }
@@ -50,10 +50,7 @@ struct model_filter {
 	size_t nr_comms;
 	uint32_t *cpus;
 	size_t nr_cpus;
-	/*
-	 * Time stamps, both included, in ns; or in 1e-9 units if the clock counts something else.
-	 * to 0: no end.
-	 */
+	/* Both included, in ns, or in 1e-9 units of a clock that counts others. to 0: no end */
 	uint64_t from, to;
 	const char **symbols;		/* shell patterns of a function in either stack */
 	size_t nr_symbols;
@@ -244,10 +241,7 @@ bool model_is_event(struct model *m, uint32_t type);
 /* The threads of the file, and how many events each has in it, whatever the filter. */
 uint32_t model_nr_tasks(struct model *m);
 uint64_t model_task_events(struct model *m, uint32_t task, uint32_t *tid);
-/*
- * The stack of a run of requests, see join_get_run(); MODEL_NONE if it has no stack, or if there is
- * not enough memory.
- */
+/* The stack of a run of requests (join_get_run()); MODEL_NONE: no stack, or not enough memory */
 uint32_t model_get_run_ustack(struct model *m, uint32_t run);
 /* The join's answer for a stack with JOIN_STACK, which says which mappings apply. */
 const struct join_answer *model_get_answer(struct model *m, uint32_t ustack);

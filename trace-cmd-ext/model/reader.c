@@ -129,10 +129,7 @@ static void close_set(struct reader_set *set)
 	set->fd = -1;
 }
 
-/*
- * The handles of the instances are taken before any record is read, because some versions of
- * libtracecmd break otherwise.
- */
+/* Take the handles of the instances before any record: some libtracecmd versions need that. */
 static int open_set(struct reader *r, struct reader_set *set)
 {
 	struct tracecmd_input *top, **slot;

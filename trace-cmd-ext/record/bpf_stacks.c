@@ -113,8 +113,7 @@ static int open_source(struct rec *r, struct rec_bpf *s)
 	s->event = calloc(r->nr_events + 1, sizeof(*s->event));
 	if (!event || !s->event) {
 		free(event);
-		tool_error("not enough memory");
-		return TOOL_FAIL;
+		return tool_report_no_memory();
 	}
 	for (i = 0; i < r->nr_events; i++) {
 		const struct rec_event *ev = &r->event[i];

@@ -270,9 +270,7 @@ static void add_stats(struct text *b, const struct rec *r, const struct rec_buff
 	}
 }
 
-/*
- * Add everything from the names of tasks to the data; @instance_at: offset of the instance's part.
- */
+/* Add all from the names of tasks to the data; @instance_at: offset of the instance's part. */
 static void add_options(struct text *b, const struct rec *r, uint64_t instance_at)
 {
 	char *clock = rec_tracefs_read(NULL, "trace_clock", NULL), text[512], *at;
@@ -411,10 +409,8 @@ static int move_data(struct rec *r, int buffer, const struct dat_layout *l, stru
 	int cpu, ret = 0;
 
 	move->piece = malloc(PIECE);
-	if (!move->piece) {
-		tool_error("not enough memory");
-		return TOOL_FAIL;
-	}
+	if (!move->piece)
+		return tool_report_no_memory();
 	for (cpu = 0; cpu < r->nr_cpus && !ret; cpu++) {
 		rec_get_raw_path(r, buffer, cpu, path);
 		if (l->size[cpu])

@@ -281,10 +281,8 @@ int rec_gate_prepare(struct rec *r)
 	if (!r->opts.wait_tables)
 		return 0;
 	r->gate = calloc(1, sizeof(*r->gate));
-	if (!r->gate) {
-		tool_error("not enough memory");
-		return TOOL_FAIL;
-	}
+	if (!r->gate)
+		return tool_report_no_memory();
 	r->gate->r = r;
 	r->gate->fanotify = r->gate->socket = r->gate->pid = -1;
 	ret = start_gate(r->gate);

@@ -169,10 +169,7 @@ int rec_select_events(struct rec *r);
 /* Set filters, triggers or options in the events' instance, before any event is enabled. */
 int rec_configure_events(struct rec *r);
 int rec_enable_events(struct rec *r);
-/*
- * Add the condition @own to the filter of an event and of its stacks. If the kernel refuses it,
- * nothing changes, and -errno is returned.
- */
+/* Add the condition @own to the filters of an event and its stacks. -errno: nothing changed. */
 int rec_restrict_event(struct rec *r, const struct rec_event *ev, const char *own);
 
 /* ---- own_tasks.c ---- */
@@ -294,10 +291,7 @@ int command_exit_code(const struct rec *r);
 int rec_tables_start(struct rec *r);
 /* From now on, while recording, a thread registers the other tables. */
 void rec_tables_add_rest(struct rec *r);
-/*
- * Write FILE.tables, the list of files and whether they had tables. Removes the FILE.tables of an
- * earlier recording first.
- */
+/* Write FILE.tables: the files, and whether they had tables. Removes an earlier one first. */
 void rec_tables_save(struct rec *r);
 /* Print to standard error which files were covered. */
 void rec_tables_print_summary(struct rec *r);
@@ -338,10 +332,7 @@ struct gate_answer {
 int rec_gate_prepare(struct rec *r);
 /* From now on, each recorded program waits at its start for its tables. */
 int rec_gate_start(struct rec *r);
-/*
- * Close the descriptor of fanotify, in a process that was forked between rec_gate_prepare() and
- * rec_gate_start().
- */
+/* Close fanotify in a process that was forked between rec_gate_prepare() and rec_gate_start(). */
 void rec_gate_close_inherited(const struct rec *r);
 void rec_gate_stop(struct rec *r);
 /* -1 without a gate */

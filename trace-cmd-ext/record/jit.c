@@ -19,7 +19,7 @@
  *    are given in a circle: those given meanwhile lie between the last one before and the last one
  *    now, if there were not too many for that. A PID among these that was also in use at the start
  *    may have belonged to two processes.
- *  - If a map existed at the start, find_map_owners() checked at that time that it was made after its
+ *  - If a map existed at the start, find_map_owners() checked then that it was made after its
  *    process started. For a process that is gone when the recording ends, this check counts.
  *  - Anyone can put a file into /tmp: the map must be a regular file of the process's user or of
  *    root. If the process is gone, and with it its user, the file must belong to the recorder's
@@ -148,10 +148,7 @@ static void read_process(uint32_t tgid, struct process *p)
 	free(text);
 }
 
-/*
- * Open a regular file that is not empty and belongs to @p's user or root; @birth in ns, 0: not
- * known.
- */
+/* Open a regular file, not empty, that @p's user or root owns; @birth in ns, 0: not known. */
 static int open_map(uint32_t tgid, const struct process *p, uint64_t *birth)
 {
 	char path[96];

@@ -129,9 +129,7 @@ int own_tasks_leave_out(struct rec *r)
 		ret = 0;
 	for (ev = r->event; !ret && ev < r->event + r->nr_events; ev++) {
 		b.nr = 0;
-		/*
-		 * Hundreds of threads make the filter too long: the recording then has their events
-		 */
+		/* hundreds of threads make a filter too long: their events are recorded then */
 		if (add_condition(&b, r, ev) && b.nr < MAX_FILTER)
 			ret = b.failed ? -ENOMEM : rec_restrict_event(r, ev, b.v);
 	}

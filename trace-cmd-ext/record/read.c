@@ -153,10 +153,7 @@ static void *read_streams(void *arg)
 			if (s->error)
 				continue;
 			any = read_pages(s);
-			/*
-			 * poll() says half full, but there is no full page: leave this CPU alone
-			 * for a moment
-			 */
+			/* poll() says half full, but no page is full: leave the CPU for a moment */
 			fds[1 + i].fd = any < 0 || (ready && !any) ? -1 : s->raw;
 			if (ready && !any)
 				wait = PAUSE_MS;
@@ -222,10 +219,8 @@ static int start_readers(struct rec *r)
 
 	r->nr_readers = (r->nr_cpus + CPUS_A_THREAD - 1) / CPUS_A_THREAD;
 	r->reader = calloc(r->nr_readers, sizeof(*r->reader));
-	if (!r->reader) {
-		tool_error("not enough memory");
-		return TOOL_FAIL;
-	}
+	if (!r->reader)
+		return tool_report_no_memory();
 	/* only the waiting thread takes signals */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -269,10 +264,8 @@ int rec_read_start(struct rec *r, bool threads)
 		if (!b->instance)
 			continue;
 		b->stream = calloc(r->nr_cpus, sizeof(*b->stream));
-		if (!b->stream) {
-			tool_error("not enough memory");
-			return TOOL_FAIL;
-		}
+		if (!b->stream)
+			return tool_report_no_memory();
 		for (cpu = 0; cpu < r->nr_cpus; cpu++)
 			b->stream[cpu] = (struct rec_stream){
 				.r = r, .cpu = cpu, .raw = -1, .out = -1, .pipe = { -1, -1 },

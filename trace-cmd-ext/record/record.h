@@ -78,10 +78,7 @@ int functions_check(struct tool_why *why);
 
 /* ---- tracefs.c ---- */
 
-/*
- * Find tracefs: @dir, or where it is mounted; or mount it if @may_mount. Returns its path, or NULL
- * and @why.
- */
+/* The path of tracefs: @dir, or where it is mounted; mounts it if @may_mount. NULL and @why. */
 const char *rec_tracefs_find(const char *dir, bool may_mount, struct tool_why *why);
 /*
  * Is this another PID namespace, so that PIDs here differ from PIDs in traces? Then /proc says
@@ -127,10 +124,7 @@ struct unfinished {
 
 /* Is this the name of a file that a recorder has not completed? */
 bool unfinished_is_name(const char *path);
-/*
- * Examine such a file: 0, or -errno; -EPERM if it is not the caller's, -EMEDIUMTYPE if it is not a
- * recording at all.
- */
+/* Examine such a file. 0, or -errno: -EPERM: of another user; -EMEDIUMTYPE: no recording. */
 int unfinished_examine(const char *path, struct unfinished *u);
 /*
  * Complete such a file. With @traces, add the data left in the instances of its recorder, and

@@ -189,10 +189,8 @@ int rec_tables_start(struct rec *r)
 	if (!r->opts.tables)
 		return 0;
 	s = calloc(1, sizeof(*s));
-	if (!s) {
-		tool_error("not enough memory");
-		return TOOL_FAIL;
-	}
+	if (!s)
+		return tool_report_no_memory();
 	s->verbose = r->opts.verbose;
 	if (r->request_by == REQUEST_BY_BPF) {
 		opts.add_file = add_bpf_table;

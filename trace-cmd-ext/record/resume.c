@@ -100,10 +100,7 @@ static bool read_table(const struct rec *r, struct cursor *w, struct dat_layout 
 	return !w->failed;
 }
 
-/*
- * Read the rest, which dat_finish() writes at once; false if a part is missing: then no data was
- * moved.
- */
+/* Read the rest, which dat_finish() writes at once; false: a part is missing, no data was moved. */
 static bool read_layout(struct rec *r, struct cursor *w, struct dat_layout *top,
 			struct dat_layout *maps)
 {
@@ -182,9 +179,7 @@ static bool is_ours(int fd)
 	return !w.foreign;
 }
 
-/*
- * Open the file, and set the fields that its name gives. Lock it exclusively if no recorder has it.
- */
+/* Open the file, set the fields that its name gives, and lock it if no recorder has it. */
 static int open_part(const char *path, struct rec *r, bool *alive)
 {
 	struct stat st;
@@ -266,10 +261,7 @@ static void read_clock(const struct rec *r, char clock[CLOCK_SIZE])
 	free(text);
 }
 
-/*
- * Open the instances of the recorder @pid, if they still exist; @written: the last write to its
- * files.
- */
+/* Open the instances of the recorder @pid, if they still exist; @written: its last write. */
 static void adopt_instances(struct rec *r, pid_t pid, const struct timespec *written,
 			    char clock[CLOCK_SIZE])
 {
@@ -341,10 +333,7 @@ static bool open_unfinished(struct rec *r, const char *path, const char *out)
 	return false;
 }
 
-/*
- * Complete the open file. Empties @out if there is no data; -EBADMSG if the file is not the head of
- * a recording.
- */
+/* Complete the open file. Empties @out if there is no data. -EBADMSG: no head of a recording. */
 static int complete_file(struct rec *r, pid_t pid, bool traces, char clock[CLOCK_SIZE], char *out)
 {
 	struct cursor w = open_cursor(r->out_fd, 0);

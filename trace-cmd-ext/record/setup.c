@@ -20,10 +20,7 @@
 #define MAPS_KB		512
 /* The events' buffers take at most this part of the free memory. */
 #define MEMORY_PART	16
-/*
- * Wait this long after the last event, for tasks that still write a stack on their way to user
- * space.
- */
+/* Wait this long after the last event: tasks on their way to user space still write stacks. */
 #define GRACE_US	20000
 
 /* ------------------------------- instances ------------------------------- */
@@ -345,9 +342,7 @@ void rec_stop(struct rec *r)
 	struct tracefs_instance *in = r->buf[BUF_EVENTS].instance;
 
 	rec_bpf_set_sampling(r, false);
-	/*
-	 * The instance does not exist: without it, these files would be those of the whole machine
-	 */
+	/* Without an instance, these files would be those of the whole machine */
 	if (!in)
 		return;
 	if (!r->triggers) {

@@ -39,7 +39,7 @@ static int parse_offset(const char *format, const char *name)
 
 static void add_tgid(struct rec_stats *c, uint32_t tgid)
 {
-	uint32_t *bigger;
+	uint32_t *new;
 	size_t i;
 
 	/* mostly the previous one */
@@ -48,17 +48,12 @@ static void add_tgid(struct rec_stats *c, uint32_t tgid)
 			return;
 	if (!tgid || c->nr_tgids == MAX_TGIDS)
 		return;
-	bigger = realloc(c->tgid, (c->nr_tgids + 1) * sizeof(*bigger));
-	if (!bigger)
-		return;
-	c->tgid = bigger;
-	bigger[c->nr_tgids++] = tgid;
+	new = array_add(c->tgid, c->nr_tgids);
+	if (new)
+		*new = tgid;
 }
 
-/*
- * One pass over the file. The first pass counts all records. A second pass counts the stacks that
- * are older than the maps of their processes.
- */
+/* A pass over all records, or a second one over stacks of processes whose map came later */
 struct pass {
 	struct ids id;
 	int flags_at;			/* in a stack */

@@ -149,10 +149,8 @@ int rec_wait_for_end(struct rec *r)
 	int ms, ret;
 	size_t i;
 
-	if (!fds) {
-		tool_error("not enough memory");
-		return TOOL_FAIL;
-	}
+	if (!fds)
+		return tool_report_no_memory();
 	read_signals(r);
 	while (!interrupted && !fds[1].revents) {
 		if (r->opts.cmd && r->child_ended)

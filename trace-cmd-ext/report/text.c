@@ -15,10 +15,7 @@
 #include "report.h"
 #include "plugin/trace-cmd/trace-cmd.h"
 
-/*
- * Versions of trace-cmd print the latency flags if their library has this function. It is never
- * called.
- */
+/* trace-cmd prints the latency flags if its library has this function. It is never called. */
 #pragma weak tracecmd_iterate_events_reverse
 int tracecmd_iterate_events_reverse(struct tracecmd_input *handle, cpu_set_t *cpus, int cpu_size,
 				    int (*callback)(struct tracecmd_input *handle,

@@ -53,10 +53,7 @@ void gather_make_filter(const struct gather_opts *o, struct model_filter *f);
 int gather_samples(struct model *m, const struct gather_opts *o, struct fold *f, int slot,
 		   bool alone, struct gather_stats *st);
 
-/*
- * Call @wait for each wait, with the part of its time that the filter wants; for callers that need
- * no fold.
- */
+/* Call @wait for each wait, with the part of its time that the filter wants, without a fold. */
 int gather_waits(struct model *m, const struct gather_opts *o,
 		 int (*wait)(void *data, const struct wait *w, uint64_t ns), void *data,
 		 struct waits_stats *st);

@@ -32,10 +32,7 @@ struct state {
 	char			inside;		/* in a system call */
 	char			fresh;		/* a new program has not made a call yet */
 	unsigned int		last_enter;	/* index of the task's last EV_ENTER */
-	/*
-	 * The thread whose execve() takes this task's number, before the event that says
-	 * so; 0: no thread does.
-	 */
+	/* The thread whose execve() is about to take this task's number; 0: no thread */
 	unsigned int		exec_from;
 	/*
 	 * This thread's execve() takes the number of task exec_to, and that task, which is about

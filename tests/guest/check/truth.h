@@ -49,22 +49,14 @@ struct truth {
 	unsigned int		unused;		/* entries that were reserved, and never written */
 };
 
-/*
- * Maps the record at @path. Returns 0, or a negative errno after a sentence on
- * stderr. truth_free() undoes it.
- */
+/* Maps the record at @path, until truth_free(). 0, or -errno after a sentence on stderr. */
 int truth_load(struct truth *tr, const char *path);
 void truth_free(struct truth *tr);
 
-/*
- * Reads the new entries of the file, which may have grown since it was mapped.
- */
+/* Reads the new entries of the file, which may have grown since it was mapped. */
 void truth_index(struct truth *tr);
 
-/*
- * The entry of system call @nr made by @tid with the fifth argument @seq, or NULL.
- * @nr < 0 accepts any.
- */
+/* The entry of system call @nr (< 0: any) of @tid with the fifth argument @seq, or NULL. */
 const struct cp_record *truth_find(const struct truth *tr, unsigned int tid,
 				   unsigned int seq, int nr);
 

@@ -510,10 +510,7 @@ static __always_inline struct saved_stack *get_saved_stack(struct task_struct *t
 	return saved;
 }
 
-/*
- * Send the saved stack, or continue in the walk program of @next that has the type of this
- * program.
- */
+/* Send the saved stack, or continue in the walk program of @next with this program's type. */
 static __always_inline void start_walk_program(void *ctx, struct control *c,
 					       struct task_struct *task, struct task *known,
 					       const struct origin *origin, void *next)
@@ -538,10 +535,7 @@ static __always_inline void start_walk_program(void *ctx, struct control *c,
 	unmark_busy();
 }
 
-/*
- * The end of start_walk_program(), or of save_by_tracepoint(), in a program of its own. @next: the
- * map of such programs
- */
+/* The end of start_walk_program() or save_by_tracepoint(), as a program. @next: their map */
 static __always_inline void finish_walk_program(void *ctx, void *next)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
