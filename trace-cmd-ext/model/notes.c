@@ -153,7 +153,7 @@ static bool is_wanted(struct model *m, const struct model_task *t, const struct 
 
 /* Add @c to an equal count among the latest ones; false if there is none. */
 static bool add_to_equal(struct notes *t, struct model_count *counts, size_t nr,
-		   const struct model_count *c)
+			 const struct model_count *c)
 {
 	uint64_t hash = count_hash(c);
 	uint32_t slot = hash % RECENT;

@@ -153,7 +153,7 @@ static int is_sigreturn(const struct cp_record *rec)
 	return rec->flags & CP_COMPAT ? rec->nr == 119 || rec->nr == 173 : rec->nr == 15;
 }
 
-/* Counts a stack that was walked at the event and may lack frames; false if it is no such stack */
+/* Counts a stack that was walked at the event and may lack frames; false for another stack */
 static int count_incomplete(const struct state *st, const struct event *ev,
 			    const struct cp_record *rec, struct verdict *v)
 {

@@ -58,7 +58,7 @@ struct bpfsrc_opts {
 	uint32_t function_id;		/* msg_event.event of calls of these functions */
 };
 
-/* What the programs did, for the summary. */
+/* Counts of the programs' work, for the summary. */
 struct bpfsrc_stats {
 	uint64_t events;		/* messages about events */
 	uint64_t lost;			/* messages without room in the ring buffer */
@@ -173,7 +173,7 @@ struct insert_opts {
 	void *ctx;
 };
 
-/* What insert_stacks() found and wrote. */
+/* Counts of insert_stacks() */
 struct insert_stats {
 	uint64_t events;
 	uint64_t cookies;		/* records that got a cookie */
