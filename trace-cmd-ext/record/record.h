@@ -128,9 +128,9 @@ bool unfinished_is_name(const char *path);
 int unfinished_examine(const char *path, struct unfinished *u);
 /*
  * Complete such a file. With @traces, add the data left in the instances of its recorder, and
- * remove these. @out is the new name: the intended name, or that name with .PID appended if such a
- * file exists by now; or "" if nothing was recorded and the file was removed. 0, or an exit code
- * after printing the error.
+ * remove these. @out gets the new name: the intended one, or that with .PID appended if a file has
+ * it by now. It is "" if nothing was recorded: then the file was removed. 0, or an exit code after
+ * printing the error.
  */
 int unfinished_complete(const char *path, bool traces, char out[PATH_MAX]);
 

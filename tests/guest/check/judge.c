@@ -2,10 +2,9 @@
 /*
  * Compare each event's user stack with the call path that its task recorded.
  *
- * At any moment three facts are known about a task: the entry of the last system call that it
- * entered (found by the sequence number in the call's arguments), whether it has left this call,
- * and the cookie of that entry into the kernel. From these facts follows the right stack of an
- * event:
+ * Three facts are known about a task at any moment: the record's entry of its last system call
+ * (found by the sequence number in the arguments), whether it has left this call, and the cookie of
+ * the call. The right stack of an event follows from these facts:
  *
  *   in a system call, or after its exit event under the same cookie: that entry
  *   a new task, before its first system call: the entry that spawned it
