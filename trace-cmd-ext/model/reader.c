@@ -78,7 +78,7 @@ fail:
 	return -1;
 }
 
-static int reopen(int fd)
+static int reopen_file(int fd)
 {
 	char path[64];
 
@@ -136,7 +136,7 @@ static int open_set(struct reader *r, struct reader_set *set)
 	struct quiet quiet;
 	int i, nr;
 
-	set->fd = reopen(r->fd);
+	set->fd = reopen_file(r->fd);
 	if (set->fd < 0)
 		return -errno;
 	quiet = silence_output();
