@@ -3,7 +3,7 @@
  * A client of deferred user stack unwinding outside the kernel, as a module.
  *
  * It asks for the user stack of the current task in the probe of a tracepoint (sched_switch or
- * sys_enter), and in an ftrace callback at the start of a function. Neither may sleep, nor read user
+ * sys_enter), and in an ftrace callback at the start of a function. Neither may sleep or read user
  * memory. The module records each request as an event with the cookie it got. When the task returns
  * to user space, the unwind callback records the stack with the same cookie.
  *
