@@ -37,10 +37,7 @@
 
 #define MODEL_NONE	UINT32_MAX	/* no such stack */
 
-/*
- * Which events are wanted. A zeroed filter wants all. An event must match every list that is not
- * empty, and matches a list by one entry.
- */
+/* A zeroed filter wants all events. An event must match an entry of each list that is not empty. */
 struct model_filter {
 	const char **events;		/* shell patterns of NAME or SYSTEM:NAME */
 	size_t nr_events;

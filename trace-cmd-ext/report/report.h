@@ -6,10 +6,7 @@
 #include "trace-cmd-ext/model/model.h"
 #include "libunwind-user/base/base.h"
 
-/*
- * A report. Several processes print it in pieces, one piece after the other. Each process reads all
- * the pieces and makes the text of some.
- */
+/* A report, which several processes print in pieces: each reads all, and makes the text of some. */
 struct report {
 	struct model *m;
 	const struct decode *decode;

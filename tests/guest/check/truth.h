@@ -34,10 +34,7 @@
 #define NR_RESTART_SYSCALL	219
 #endif
 
-/*
- * Stands for an address in the vDSO: a text names the vDSO, but not its address. callpath is linked
- * below 4 GiB, and the vDSO is above.
- */
+/* An address in the vDSO, which a text does not show. callpath is below 4 GiB, the vDSO above. */
 #define ADDR_VDSO	1u
 
 struct truth {
