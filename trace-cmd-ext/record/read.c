@@ -179,10 +179,7 @@ static int open_stream(struct rec_stream *s, int buffer)
 	}
 	fcntl(s->raw, F_SETFD, FD_CLOEXEC);
 	rec_get_raw_path(r, buffer, s->cpu, path);
-	/*
-	 * Not O_APPEND, which splice() refuses. The guard goes on where a recorder may have been
-	 * killed in the middle of a page.
-	 */
+	/* Not O_APPEND, which splice() refuses. The guard goes on after the last whole page. */
 	s->out = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	at = s->out < 0 ? -1 : lseek(s->out, 0, SEEK_END) / r->page_size * r->page_size;
 	if (at < 0 || ftruncate(s->out, at) || lseek(s->out, at, SEEK_SET) < 0) {

@@ -389,10 +389,7 @@ static uint32_t spell_waker_kernel(struct paths *p, const struct waker *by)
 	return s->reversed - 1;
 }
 
-/*
- * An interrupt is the waker itself. The program that it interrupted did not cause the wake-up, so
- * only the name of its task is shown.
- */
+/* An interrupt is the waker, not the program that it interrupted: show only the task's name. */
 static uint32_t spell_waker_user(struct paths *p, const struct waker *by)
 {
 	static const char *const context[] = {

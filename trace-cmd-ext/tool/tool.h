@@ -70,10 +70,7 @@ void tool_exit_child(int code) __attribute__((noreturn));
  * TOOL_OK. It is printed at the end: one sentence even if the library breaks off later.
  */
 void tool_note_incomplete(const char *file);
-/*
- * A request for memory failed, see memory.c: the output may lack something. tool_finish() says so
- * and makes TOOL_FAIL of TOOL_OK.
- */
+/* A request for memory failed (memory.c). tool_finish() says so and makes TOOL_FAIL of TOOL_OK. */
 extern atomic_bool tool_no_memory;
 /* Flush standard output and print errors; TOOL_OUTPUT if there was an error, else @code. */
 int tool_finish(int code);
