@@ -77,10 +77,10 @@ static unsigned int walk_stack(pid_t tid, const struct user_regs_struct *regs, u
 static void compare_stack(pid_t tid, const struct cp_record *rec, const uint64_t *addr,
 			  unsigned int nr, unsigned int flags)
 {
-	char why[128];
+	char why[WHY_SIZE];
 	unsigned int i;
 
-	if (truth_same(rec, addr, nr, flags, 0, why, sizeof(why))) {
+	if (truth_same(rec, addr, nr, flags, 0, why)) {
 		right++;
 		return;
 	}

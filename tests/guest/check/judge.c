@@ -48,8 +48,6 @@ static const struct trace *trace;
 static unsigned int max_tid;
 static const struct judge *judge;
 
-#define WHY_SIZE	160
-
 /* Does the event have the stack of this entry? If not, @why says the difference. */
 static int is_same(const struct cp_record *rec, const struct event *ev, char why[WHY_SIZE])
 {
@@ -64,7 +62,7 @@ static int is_same(const struct cp_record *rec, const struct event *ev, char why
 		snprintf(why, WHY_SIZE, "tgid %u, not %u", ev->tgid, rec->tgid);
 		return 0;
 	}
-	return truth_same(rec, ev->addr, ev->nr_addr, flags, judge->tables, why, WHY_SIZE);
+	return truth_same(rec, ev->addr, ev->nr_addr, flags, judge->tables, why);
 }
 
 static int is_entry_point(const struct event *ev)

@@ -183,7 +183,7 @@ static int is_frame(uint64_t addr, uint64_t want)
 }
 
 int truth_same(const struct cp_record *rec, const uint64_t *addr, unsigned int nr,
-	       unsigned int flags, int tables, char *why, size_t size)
+	       unsigned int flags, int tables, char why[WHY_SIZE])
 {
 	unsigned int i, n = 1, want = 1;
 
@@ -191,39 +191,39 @@ int truth_same(const struct cp_record *rec, const uint64_t *addr, unsigned int n
 		want += tables || !(rec->frame[i] & CP_INTERRUPTED);
 
 	if (!nr) {
-		snprintf(why, size, "no frames, flags 0x%x", flags);
+		snprintf(why, WHY_SIZE, "no frames, flags 0x%x", flags);
 		return 0;
 	}
 	if (!is_frame(addr[0], rec->ip) &&
 	    !(rec->flags & CP_RESTART && addr[0] == rec->ip - SYSCALL_BYTES)) {
-		snprintf(why, size, "frame 0 is %" PRIx64 ", not %llx", addr[0], rec->ip);
+		snprintf(why, WHY_SIZE, "frame 0 is %" PRIx64 ", not %llx", addr[0], rec->ip);
 		return 0;
 	}
 	for (i = 0; i < rec->depth && n < nr; i++) {
 		if (rec->frame[i] & CP_INTERRUPTED && !tables)
 			continue;
 		if (!is_frame(addr[n], rec->frame[i] & ~CP_INTERRUPTED)) {
-			snprintf(why, size, "frame %u of %u is %" PRIx64 ", not %llx", n, nr,
+			snprintf(why, WHY_SIZE, "frame %u of %u is %" PRIx64 ", not %llx", n, nr,
 				 addr[n], rec->frame[i] & ~CP_INTERRUPTED);
 			return 0;
 		}
 		n++;
 	}
 	if (nr > want) {
-		snprintf(why, size, "%u frames, %" PRIx64 " is beyond the outermost of %u", nr,
+		snprintf(why, WHY_SIZE, "%u frames, %" PRIx64 " is beyond the outermost of %u", nr,
 			 addr[want], want);
 		return 0;
 	}
 	if (nr < want && (!(flags & STACK_TRUNCATED) || nr < STACK_LIMIT)) {
-		snprintf(why, size, "%u frames of %u, flags 0x%x", nr, want, flags);
+		snprintf(why, WHY_SIZE, "%u frames of %u, flags 0x%x", nr, want, flags);
 		return 0;
 	}
 	if (nr == want && flags & (STACK_TRUNCATED | STACK_INCOMPLETE)) {
-		snprintf(why, size, "all %u frames, but flags 0x%x", nr, flags);
+		snprintf(why, WHY_SIZE, "all %u frames, but flags 0x%x", nr, flags);
 		return 0;
 	}
 	if (!(flags & STACK_COMPAT) != !(rec->flags & CP_COMPAT)) {
-		snprintf(why, size, "flags 0x%x for %u-bit code", flags,
+		snprintf(why, WHY_SIZE, "flags 0x%x for %u-bit code", flags,
 			 rec->flags & CP_COMPAT ? 32 : 64);
 		return 0;
 	}

@@ -19,6 +19,8 @@
 #define STACK_INCOMPLETE	0x8
 #define STACK_FRAME_POINTER	0x10
 
+#define WHY_SIZE	160		/* of the difference that truth_same() writes */
+
 /* A stack that is cut must still have this many frames: the limit is 512 */
 #define STACK_LIMIT		500
 
@@ -70,7 +72,7 @@ const struct cp_record *const *truth_from(struct truth *tr, unsigned int tid, un
  * and the flags fit, otherwise 0 with the difference in @why.
  */
 int truth_same(const struct cp_record *rec, const uint64_t *addr, unsigned int nr,
-	       unsigned int flags, int tables, char *why, size_t size);
+	       unsigned int flags, int tables, char why[WHY_SIZE]);
 
 /* Is the stack the innermost part of the path, or all of it? Flags do not matter. */
 int truth_starts(const struct cp_record *rec, const uint64_t *addr, unsigned int nr, int tables);
