@@ -51,9 +51,9 @@ try_logged()
 		[ $((SECONDS - last)) -ge $every ] || continue
 		last=$SECONDS
 		if [ -t 2 ]; then
-			printf '\r\033[K%4ds %s' $((SECONDS - start)) "$(progress_of "$log")" >&2
+			printf '\r\033[K%4ds %s' $((SECONDS - start)) "$(print_progress "$log")" >&2
 		else
-			say "$((SECONDS - start)) s: $(progress_of "$log")"
+			say "$((SECONDS - start)) s: $(print_progress "$log")"
 		fi
 	done
 	trap - INT TERM
@@ -76,8 +76,8 @@ die_logged()
 	die "$2 failed (exit $3); the whole log is $1${HINT:+; }${HINT:-}"
 }
 
-# progress_of LOG: the last line of LOG, and the number of objects that a kernel build has made.
-progress_of()
+# print_progress LOG: the last line of LOG, and the number of objects that a kernel build has made.
+print_progress()
 {
 	local n
 	n=$(grep -cE '^  (CC|AS|LD|AR)' "$1" || true)

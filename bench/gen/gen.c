@@ -29,7 +29,7 @@ static double now(clockid_t clock)
 	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
 }
 
-static int run(const char *path, struct gen_table *table, double *wall, double *cpu)
+static int time_generator(const char *path, struct gen_table *table, double *wall, double *cpu)
 {
 	double start, cpu_start;
 	int fd, ret;
@@ -46,7 +46,7 @@ static int run(const char *path, struct gen_table *table, double *wall, double *
 	return ret;
 }
 
-static int measure(char *arg, uint64_t sums[2])
+static int measure_file(char *arg, uint64_t sums[2])
 {
 	char *eq = strrchr(arg, '='), *name;
 	double bar = eq ? atof(eq + 1) : 0, best = 0, cpu_best = 0;
@@ -59,7 +59,7 @@ static int measure(char *arg, uint64_t sums[2])
 		*eq = 0;
 	name = strrchr(arg, '/') ? strrchr(arg, '/') + 1 : arg;
 	for (i = 0; i < RUNS; i++) {
-		ret = run(arg, &table, &wall, &cpu);
+		ret = time_generator(arg, &table, &wall, &cpu);
 		if (ret) {
 			printf("%s: %s\n", arg, strerror(-ret));
 			return 1;
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[i], "--big"))
 			to = big;
 		else
-			missed += measure(argv[i], to);
+			missed += measure_file(argv[i], to);
 	}
 	if (!sums[1])
 		return 1;

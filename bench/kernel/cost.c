@@ -30,13 +30,13 @@ static const char * const entry_events[] = {
 	"syscalls:sys_exit_getppid",
 };
 
-static void print(const char *what, const char *how, double value)
+static void print_value(const char *what, const char *how, double value)
 {
 	printf("%s.%s %.2f\n", what, how, value);
 	fflush(stdout);
 }
 
-static void switches(void)
+static void measure_switches(void)
 {
 	unsigned long events, cookies;
 	uint64_t cost, least;
@@ -47,7 +47,7 @@ static void switches(void)
 		cost = switches_run();
 		least = cost < least ? cost : least;
 	}
-	print("switches", "off", least);
+	print_value("switches", "off", least);
 
 	trace_set("set_event", "sched:sched_switch");
 	for (int stack = COST_NONE; stack <= COST_DEFERRED; stack++) {
@@ -61,7 +61,7 @@ static void switches(void)
 		trace_set("tracing_on", "0");
 		events = trace_count("sched_switch:");
 		cookies = trace_count("<user unwind");
-		print("switches", stack_name[stack], least);
+		print_value("switches", stack_name[stack], least);
 		printf("switches.%s.events %lu\n", stack_name[stack], events);
 		printf("switches.%s.cookies %lu\n", stack_name[stack], cookies);
 		trace_set("tracing_on", "1");
@@ -77,7 +77,7 @@ static void set_events(unsigned int events)
 		trace_add("set_event", entry_events[i]);
 }
 
-static void entries(unsigned int events, unsigned int depth)
+static void measure_entries(unsigned int events, unsigned int depth)
 {
 	uint64_t cost, least;
 	char what[64];
@@ -95,7 +95,7 @@ static void entries(unsigned int events, unsigned int depth)
 			cost = entries_run(SYS_getppid, depth, CALLS, changing);
 			least = cost < least ? cost : least;
 		}
-		print(what, stack_name[stack], (double)least / CALLS);
+		print_value(what, stack_name[stack], (double)least / CALLS);
 		if (stack == COST_NONE)
 			continue;
 
@@ -129,12 +129,12 @@ int main(int argc, char **argv)
 	if (argc == 5 && !strcmp(argv[1], "loop"))
 		loop(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
 
-	switches();
-	entries(1, 1);
-	entries(1, 29);
-	entries(2, 29);
-	entries(4, 29);
-	entries(4, 1);
+	measure_switches();
+	measure_entries(1, 1);
+	measure_entries(1, 29);
+	measure_entries(2, 29);
+	measure_entries(4, 29);
+	measure_entries(4, 1);
 
 	return 0;
 }

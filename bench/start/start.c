@@ -30,7 +30,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double once(char *program, char **env)
+static double time_start(char *program, char **env)
 {
 	char *argv[] = { program, NULL };
 	double start = now_us();
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
 		us[k] = calloc(rounds, sizeof(**us));
 	for (i = -20; i < rounds; i++) {
 		for (k = 0; k < kinds; k++) {
-			double t = once(argv[2], env[k]);
+			double t = time_start(argv[2], env[k]);
 
 			if (i >= 0)
 				us[k][i] = t;

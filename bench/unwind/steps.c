@@ -276,7 +276,7 @@ static void compare(void *stacks[NR][MAX], const int *n)
 	}
 }
 
-static NOINLINE void measure(const struct regs *r)
+static NOINLINE void measure_warm(const struct regs *r)
 {
 	double best[NR], start, ns;
 	void *stacks[NR][MAX];
@@ -318,7 +318,7 @@ static NOINLINE u64 leaf(void)
 
 	asm volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
 		     : "=r" (r.ip), "=r" (r.sp), "=r" (r.fp));
-	measure(&r);
+	measure_warm(&r);
 	return r.ip;
 }
 
@@ -429,7 +429,7 @@ static int bias_of(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-static void cold(const char *path)
+static void measure_cold(const char *path)
 {
 	struct loaded lib = { .path = path };
 	static u64 pcs[RANDOM];
@@ -474,6 +474,6 @@ int main(int argc, char **argv)
 	}
 	chain(DEPTH - 1);
 	if (argc > 1)
-		cold(argv[1]);
+		measure_cold(argv[1]);
 	return 0;
 }

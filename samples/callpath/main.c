@@ -126,7 +126,7 @@ static PATH void thread_main(struct task *t)
 }
 
 /* A program that was started by exec does little and then ends */
-static PATH void leaf(struct task *t)
+static PATH void run_executed(struct task *t)
 {
 	ENTER(t);
 	cp_path(t, cp_random(t) % 16, op_plain);
@@ -134,7 +134,7 @@ static PATH void leaf(struct task *t)
 	cp_path(t, cp_random(t) % 16, op_exit_group);
 }
 
-static PATH void deep(struct task *t, const char *depths)
+static PATH void run_depths(struct task *t, const char *depths)
 {
 	unsigned int depth;
 
@@ -171,23 +171,23 @@ static int choose_ops(const char *list)
 	return 1;
 }
 
-PATH void cp_main(struct task *t, long *stack);
-PATH void cp_main(struct task *t, long *stack)
-{
-	unsigned int argc = stack[0], threads = 0, size = 64, i, append = 0, seed = 1;
-	const char **argv = (const char **)(stack + 1);
-	const char *depths = "", *what = "plain", *arg;
+struct options {
+	unsigned int	threads, size, append, seed;
+	const char	*depths, *what;
+};
 
-#ifdef __s390x__
-	t->ra[t->depth++] = (unsigned long)cp_start_ip;
-#endif
+static PATH void parse_options(struct task *t, struct options *o, unsigned int argc,
+			       const char **argv)
+{
+	const char *arg;
+	unsigned int i;
+
 	ENTER(t);
-	cp_exec_path = argv[0];
 	for (i = 1; i < argc; i++) {
 		const char opt = argv[i][0] == '-' && !argv[i][2] ? argv[i][1] : '?';
 
 		if (opt == 'a') {
-			append = 1;
+			o->append = 1;
 			continue;
 		}
 		if (i + 1 == argc)
@@ -198,7 +198,7 @@ PATH void cp_main(struct task *t, long *stack)
 			cp_out = arg;
 			break;
 		case 't':
-			threads = parse_number(&arg);
+			o->threads = parse_number(&arg);
 			break;
 		case 'n':
 			steps = parse_number(&arg);
@@ -208,13 +208,13 @@ PATH void cp_main(struct task *t, long *stack)
 			migrate = 1;
 			break;
 		case 's':
-			seed = parse_number(&arg);
+			o->seed = parse_number(&arg);
 			break;
 		case 'd':
-			depths = arg;
+			o->depths = arg;
 			break;
 		case 'x':
-			what = arg;
+			o->what = arg;
 			break;
 		case 'e':
 			cp_exec_path = arg;
@@ -223,30 +223,44 @@ PATH void cp_main(struct task *t, long *stack)
 			cp_set_base(parse_number(&arg));
 			break;
 		case 'z':
-			size = parse_number(&arg);
+			o->size = parse_number(&arg);
 			break;
 		default:
 			die(t, usage, 2);
 		}
 	}
-	if (!cp_out || !size || size > 1024 || cp_cpus < 1 || cp_cpus > 8 * sizeof(long))
+	if (!cp_out || !o->size || o->size > 1024 || cp_cpus < 1 || cp_cpus > 8 * sizeof(long))
 		die(t, usage, 2);
+	LEAVE(t);
+}
 
+PATH void cp_main(struct task *t, long *stack);
+PATH void cp_main(struct task *t, long *stack)
+{
+	struct options o = { .size = 64, .seed = 1, .depths = "", .what = "plain" };
+	const char **argv = (const char **)(stack + 1);
+
+#ifdef __s390x__
+	t->ra[t->depth++] = (unsigned long)cp_start_ip;
+#endif
+	ENTER(t);
+	cp_exec_path = argv[0];
+	parse_options(t, &o, stack[0], argv);
 	t->tid = SYS0(t, __NR_gettid);
 	t->tgid = t->tid;
-	t->rng = seed * 2654435761u + 1;
-	cp_size = size << 20;
-	if (cp_open(t, cp_out, cp_size, !append))
+	t->rng = o.seed * 2654435761u + 1;
+	cp_size = o.size << 20;
+	if (cp_open(t, cp_out, cp_size, !o.append))
 		die(t, "callpath: cannot create or map the record file named by -o; give a path "
 		       "on a file system with room for it, or less room with -z\n", 2);
-	if (starts_with_word("leaf", what))
-		leaf(t);
-	if (!choose_ops(what))
+	if (starts_with_word("leaf", o.what))
+		run_executed(t);
+	if (!choose_ops(o.what))
 		die(t, usage, 2);
 	cp_signals_init(t);
-	deep(t, depths);
-	if (threads)
-		cp_threads(t, threads, thread_main);
+	run_depths(t, o.depths);
+	if (o.threads)
+		cp_threads(t, o.threads, thread_main);
 	run_steps(t, 1);
 	if (cp_refused())
 		die(t, "callpath: the record file is full; make it larger with -z\n", 2);

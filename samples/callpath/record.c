@@ -9,9 +9,7 @@
 #include <linux/mman.h>
 #include "sys.h"
 
-/*
- * Take the arguments from memory: the register of the sixth is the frame pointer, or does not exist
- */
+/* Take the arguments from memory: the sixth has the register of the frame pointer, or none */
 #if defined(__i386__) || defined(__s390x__)
 #define MMAP_BY_MEMORY
 #endif
@@ -52,7 +50,7 @@ unsigned int cp_refused(void)
 	return hdr->refused;
 }
 
-static void *reserve(struct cp_header *h, unsigned int bytes)
+static void *reserve_bytes(struct cp_header *h, unsigned int bytes)
 {
 	unsigned int at = __atomic_fetch_add(&h->cursor, bytes, __ATOMIC_RELAXED);
 
@@ -69,7 +67,7 @@ unsigned long long *cp_begin(struct task *t, unsigned int nr, unsigned int seq,
 			     unsigned int flags)
 {
 	unsigned int i, bytes = sizeof(struct cp_record) + t->depth * 8;
-	struct cp_record *rec = reserve(hdr ? hdr : &early.head, bytes);
+	struct cp_record *rec = reserve_bytes(hdr ? hdr : &early.head, bytes);
 
 	if (!rec)
 		return &nowhere;
@@ -91,7 +89,7 @@ unsigned long long *cp_begin(struct task *t, unsigned int nr, unsigned int seq,
 static void move_early(struct cp_header *to)
 {
 	unsigned int i, bytes = early.head.cursor - sizeof(early.head);
-	unsigned long long *dst = reserve(to, bytes);
+	unsigned long long *dst = reserve_bytes(to, bytes);
 	unsigned long long *src = &early.words[sizeof(early.head) / 8];
 
 	for (i = 0; dst && i < bytes / 8; i++)

@@ -234,10 +234,7 @@ PATH void op_exec_thread(struct task *t)
 	LEAVE(t);
 }
 
-/*
- * Runs on the parent's stack, below its frames, with a shadow stack of its own.
- * In the parent only memory of @c changes.
- */
+/* Runs on the parent's stack, below its frames, with its own shadow stack; changes only @c there */
 static PATH void vfork_child(struct task *c)
 {
 	ENTER(c);

@@ -2,11 +2,10 @@
 /*
  * A client of deferred user stack unwinding outside the kernel, as a module.
  *
- * It asks for the user stack of the current task from two kinds of places that may not sleep and
- * cannot read user memory: the probe of a tracepoint (sched_switch or sys_enter), and an ftrace
- * callback at the start of a function. The module records each request as an event with the cookie
- * it got. When the task returns to user space, the unwind callback records the stack with the same
- * cookie.
+ * It asks for the user stack of the current task in the probe of a tracepoint (sched_switch or
+ * sys_enter), and in an ftrace callback at the start of a function. Neither may sleep or read user
+ * memory. The module records each request as an event with the cookie it got. When the task returns
+ * to user space, the unwind callback records the stack with the same cookie.
  *
  *	request event   cookie=300000b ...
  *	stack event     cookie=300000b ... the frames
@@ -44,7 +43,7 @@ MODULE_PARM_DESC(pid, "process to request for, all if 0");
 
 static struct unwind_work work;
 
-static void request(unsigned long ip)
+static void request_stack(unsigned long ip)
 {
 	u64 cookie;
 	int ret;
@@ -72,12 +71,12 @@ static void record_stack(struct unwind_work *w, struct unwind_stacktrace *trace,
 static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 			    struct task_struct *next, unsigned int prev_state)
 {
-	request(_THIS_IP_);
+	request_stack(_THIS_IP_);
 }
 
 static void on_sys_enter(void *data, struct pt_regs *regs, long id)
 {
-	request(_THIS_IP_);
+	request_stack(_THIS_IP_);
 }
 
 static void on_function(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
@@ -88,7 +87,7 @@ static void on_function(unsigned long ip, unsigned long parent_ip, struct ftrace
 	if (bit < 0)
 		return;
 	preempt_disable_notrace();
-	request(ip);
+	request_stack(ip);
 	preempt_enable_notrace();
 	ftrace_test_recursion_unlock(bit);
 }

@@ -319,7 +319,7 @@ static void expect_xml(const char *in, const char *want)
 	size_t len;
 	FILE *out = open_memstream(&s, &len);
 
-	svg_text(out, in);
+	svg_put_text(out, in);
 	fclose(out);
 	assert_string_equal(s, want);
 	free(s);
@@ -342,14 +342,14 @@ static void numbers_are_grouped_and_times_have_units(void **state)
 	char buf[64];
 
 	(void)state;
-	assert_string_equal(svg_number(buf, 0), "0");
-	assert_string_equal(svg_number(buf, 999), "999");
-	assert_string_equal(svg_number(buf, 1000), "1,000");
-	assert_string_equal(svg_number(buf, UINT64_MAX), "18,446,744,073,709,551,615");
-	assert_string_equal(svg_time(buf, 9999), "9999 ns");
-	assert_string_equal(svg_time(buf, 12300), "12.3 us");
-	assert_string_equal(svg_time(buf, 12300000), "12.3 ms");
-	assert_string_equal(svg_time(buf, 12340000000), "12.34 s");
+	assert_string_equal(svg_format_number(buf, 0), "0");
+	assert_string_equal(svg_format_number(buf, 999), "999");
+	assert_string_equal(svg_format_number(buf, 1000), "1,000");
+	assert_string_equal(svg_format_number(buf, UINT64_MAX), "18,446,744,073,709,551,615");
+	assert_string_equal(svg_format_time(buf, 9999), "9999 ns");
+	assert_string_equal(svg_format_time(buf, 12300), "12.3 us");
+	assert_string_equal(svg_format_time(buf, 12300000), "12.3 ms");
+	assert_string_equal(svg_format_time(buf, 12340000000), "12.34 s");
 }
 
 /* examples of the encoding's own documentation, and the limits */

@@ -45,8 +45,8 @@ say()
 	echo "     $*"
 }
 
-# skip WHY: end the test with the exit code that says skipped
-skip()
+# skip_test WHY: end the test with the exit code that says skipped
+skip_test()
 {
 	echo "SKIP: $*"
 	exit 4
@@ -55,7 +55,7 @@ skip()
 # only_amd64 WHY: skip the test on other architectures
 only_amd64()
 {
-	[ $ARCH = amd64 ] || skip "on amd64 only: $*"
+	[ $ARCH = amd64 ] || skip_test "on amd64 only: $*"
 }
 
 # die WHY: end a test that cannot start
@@ -199,30 +199,27 @@ count_stacks()
 	count '<user unwind stack [0-9a-f]+'
 }
 
-# count_unasked: stacks of the last save_text() that no cookie asked for
-count_unasked()
+# count_unpaired KIND: cookies of the last save_text() in records of one kind only: "asked",
+# those of requests, or "have", those of stacks
+count_unpaired()
 {
-	awk '
+	awk -v kind=$1 '
 	     match($0, /<user unwind cookie [0-9a-f]+/) {
 		asked[substr($0, RSTART + 20, RLENGTH - 20)]
 	     }
 	     match($0, /<user unwind stack [0-9a-f]+/) {
 		have[substr($0, RSTART + 19, RLENGTH - 19)]
 	     }
-	     END { for (c in have) if (!(c in asked)) n++; print n + 0 }' $TEST_TMP/text
+	     END {
+		for (c in asked) n["asked"] += !(c in have)
+		for (c in have) n["have"] += !(c in asked)
+		print n[kind] + 0
+	     }' $TEST_TMP/text
 }
 
-# count_unanswered: cookies without a stack
-count_unanswered()
-{
-	awk 'match($0, /<user unwind cookie [0-9a-f]+/) {
-		asked[substr($0, RSTART + 20, RLENGTH - 20)]
-	     }
-	     match($0, /<user unwind stack [0-9a-f]+/) {
-		have[substr($0, RSTART + 19, RLENGTH - 19)]
-	     }
-	     END { for (c in asked) if (!(c in have)) n++; print n + 0 }' $TEST_TMP/text
-}
+# count_unasked: stacks that no cookie asked for; count_unanswered: cookies without a stack
+count_unasked() { count_unpaired have; }
+count_unanswered() { count_unpaired asked; }
 
 # join_events [PID]: write a line to $TEST_TMP/joined for each event of the last save_text() that is
 # followed at once by a cookie of the same CPU and task. The line is "EVENT FRAME FRAME..." with the
@@ -310,6 +307,11 @@ count_events()
 	grep -cE "^($1) " $TEST_TMP/joined
 }
 
+count_with_stack()
+{
+	grep -cE "^($1) [0-9a-f]+( |\$)" $TEST_TMP/joined
+}
+
 # count_cookies_first: the number of kernel stacks in $TEST_TMP/text right after a cookie of the
 # same task. A kernel stack belongs before the cookie. Lines of other CPUs may be in between, and
 # lines without a task are frames.
@@ -321,11 +323,6 @@ count_cookies_first()
 	     asked[task] && /<stack trace>/ { bad++ }
 	     { asked[task] = 0 }
 	     END { print bad + 0 }' $TEST_TMP/text
-}
-
-count_with_stack()
-{
-	grep -cE "^($1) [0-9a-f]+( |\$)" $TEST_TMP/joined
 }
 
 # record TRACE-CMD-OPTIONS... -- COMMAND...: record COMMAND into $TEST_TMP/trace.dat by trace-cmd.

@@ -77,6 +77,7 @@ run_test()
 		fail "$1 ends with status $status and counts no failure"
 }
 
+# is VALUE WANTED: a condition for check
 is() { [ "$1" = "$2" ] || { echo "'$1' is not '$2'"; return 1; }; }
 
 finish()

@@ -6,8 +6,8 @@
 group=ustack$$
 dynamic=kprobe_events
 
-# probe DEFINITION: of an event, for the file $dynamic of tracefs
-probe()
+# add_probe DEFINITION: define an event in the file $dynamic of tracefs
+add_probe()
 {
 	echo "$1" >>/sys/kernel/tracing/$dynamic
 }
@@ -21,8 +21,8 @@ remove_probes()
 	done
 }
 
-# offset FILE FUNCTION: of a function in its file
-offset()
+# find_offset FILE FUNCTION: print the offset of a function in its file
+find_offset()
 {
 	python3 - "$@" <<'END'
 import struct, sys

@@ -72,7 +72,7 @@ int open(const char *path, int flags, ...)
 	return next(path, flags, mode);
 }
 
-static int run(const char *const *argv)
+static int run_command(const char *const *argv)
 {
 	pid_t pid = fork();
 	struct rlimit size;
@@ -104,7 +104,7 @@ int mkdir(const char *path, mode_t mode)
 		return 0;
 	snprintf(from, sizeof(from), "%s/instance%s/.", getenv("FAKE_TRACEFS"),
 		 len > 5 && !strcmp(path + len - 5, ".maps") ? ".maps" : "");
-	run((const char *const[]){ "/bin/cp", "-r", from, path, NULL });
+	run_command((const char *const[]){ "/bin/cp", "-r", from, path, NULL });
 	if (getenv("FAKE_SLOW")) {
 		snprintf(from, sizeof(from), "%s/slow", getenv("FAKE_TRACEFS"));
 		real(from, mode);
@@ -124,7 +124,7 @@ int rmdir(const char *path)
 		errno = EBUSY;
 		return -1;
 	}
-	run((const char *const[]){ "/bin/rm", "-rf", path, NULL });
+	run_command((const char *const[]){ "/bin/rm", "-rf", path, NULL });
 	return 0;
 }
 

@@ -28,11 +28,11 @@ MAX_BOOTS_LOST = 3		# give up on a group after so many boots that ran no test at
 MAX_STALE = 3			# a test may lose so many boots to QEMU
 MAX_REPEATED = 10		# more failures are a real fault
 MAX_CHUNK = 2400		# seconds of time limits in one boot, if several guests run
-# A test's words for a wrong frame and for lost data; check() of tests/lib has a margin
+# A test's words for a wrong frame and for lost data; check() of tests/lib prints "  | " before them
 FINAL = re.compile(r"^(?:  \| )?((?:WRONG|LOST): .*)$", re.M)
 
 
-def name_of(path):
+def make_name(path):
     """tests/guest/tables/perf.sh is tables-perf; a test in trace/ has only its own name."""
     folder, name = os.path.split(re.sub(r"\.sh$", "", os.path.realpath(path)))
     parent, folder = os.path.split(folder)
@@ -46,7 +46,7 @@ class Test:
 
     def __init__(self, path, name=None, command=None):
         self.path = os.path.realpath(path)
-        self.name = name or name_of(path)
+        self.name = name or make_name(path)
         # The guest runs this: a path there and arguments.
         self.command = command or "/host/tree/" + os.path.relpath(self.path, machine.ROOT)
         self.options = machine.default_options()
@@ -67,7 +67,7 @@ class Test:
         return repr(sorted(opt.items())) + (self.name if self.options["own"] else "")
 
 
-def stale_int3(console):
+def died_of_stale_int3(console):
     """Did the guest die of an int3 that is not in its memory?
 
     The kernel changes its code with an int3 in place of the first byte for a moment. QEMU can run
@@ -83,7 +83,7 @@ def stale_int3(console):
     return bool(found) and not found[1].endswith("cc ")
 
 
-def remove(path):
+def remove_path(path):
     if os.path.isdir(path):
         shutil.rmtree(path)
     elif os.path.exists(path):
@@ -102,7 +102,7 @@ class Runner:
         self.grace = 60			# seconds the host waits for the guest to end a test
         self.quiet = False		# do not show consoles
 
-    def say(self, test):
+    def print_result(self, test):
         with self.lock:
             print("%-4s %s (%.1f s)%s" % (test.verdict, test.name, test.seconds,
                                           ": " + test.why if test.why else ""), flush=True)
@@ -112,7 +112,7 @@ class Runner:
     def log_path(self, test):
         return os.path.join(self.dir, "log", test.name + ".log")
 
-    def log(self, test):
+    def read_log(self, test):
         try:
             with open(self.log_path(test), errors="replace") as f:
                 return f.read()
@@ -120,7 +120,7 @@ class Runner:
             return ""
 
     def show_log(self, test):
-        lines = self.log(test).splitlines()
+        lines = self.read_log(test).splitlines()
         if len(lines) > 40:
             print("    | ... %d lines before; whole log: %s" %
                   (len(lines) - 40, self.log_path(test)))
@@ -131,7 +131,7 @@ class Runner:
         if not self.quiet:
             sys.stdout.write("  console (%s):\n%s" % (console.path, console.tail()))
 
-    def limit(self, test):
+    def get_limit(self, test):
         return int(test.options["timeout"] * self.slow)
 
     def boot(self, tests, repeated=False):
@@ -143,7 +143,7 @@ class Runner:
         os.makedirs(os.path.join(out, "log"))
         with open(os.path.join(out, "jobs"), "w") as f:
             for test in tests:
-                f.write("%s %d %s\n" % (test.name, self.limit(test), test.command))
+                f.write("%s %d %s\n" % (test.name, self.get_limit(test), test.command))
         settings = dict(self.settings, TEST_REPEATED="1") if repeated else self.settings
         with open(os.path.join(out, "settings"), "w") as f:
             for setting in settings.items():
@@ -152,7 +152,7 @@ class Runner:
         if self.label.startswith("debug"):
             opt["mem"] = max(opt["mem"], 2048)
         # The guest ends a test itself; the host waits a little longer before it ends the guest.
-        limits = {t.name: self.limit(t) + self.grace for t in tests}
+        limits = {t.name: self.get_limit(t) + self.grace for t in tests}
         by_name = {t.name: t for t in tests}
         said = set()
 
@@ -161,7 +161,7 @@ class Runner:
             for name in console.ended:
                 if name in by_name and name not in said:
                     said.add(name)
-                    self.verdict(by_name[name], out, console)
+                    self.judge_test(by_name[name], out, console)
 
         reason, console = machine.run(self.kernel, opt, out, limits, 120 + sum(limits.values()),
                                       max(limits.values()), self.shares, finish)
@@ -175,17 +175,17 @@ class Runner:
         orphans = [line for job, line in console.splats if job is None]
         victim = by_name.get(console.job) if console.job else None
         ended = reason and victim is not None and victim.verdict is None
-        if ended and victim.stale < MAX_STALE and stale_int3(console.path):
+        if ended and victim.stale < MAX_STALE and died_of_stale_int3(console.path):
             victim.stale += 1
             print("     %s: the emulated CPU ran an int3 that is not in memory any more, so the "
                   "guest died of QEMU; once more" % victim.name)
         elif ended:
-            self.keep(out, victim)
+            self.keep_files(out, victim)
             victim.verdict, victim.why = "FAIL", reason
             victim.seconds = time.monotonic() - console.job_since
             self.judge_final(victim, console.dead or any(
                 job == victim.name for job, _ in console.splats))
-            self.say(victim)
+            self.print_result(victim)
             self.show_console(console)
         elif reason or (not said and tests):
             print("     a guest of this kernel ended early: %s" %
@@ -196,8 +196,8 @@ class Runner:
         sys.stdout.flush()
         return bool(said) or victim is not None, orphans
 
-    def verdict(self, test, out, console):
-        self.keep(out, test)
+    def judge_test(self, test, out, console):
+        self.keep_files(out, test)
         rc, ms = None, 0
         try:
             with open(os.path.join(out, "results")) as f:
@@ -214,40 +214,40 @@ class Runner:
         elif rc == 0:
             test.verdict = "ok"
         elif rc == 4:
-            test.verdict, test.why = "skip", self.skip_reason(test)
+            test.verdict, test.why = "skip", self.find_skip_reason(test)
         elif rc is None:
             test.verdict, test.why = "FAIL", "it left no result"
         elif rc in (124, 137):
-            test.verdict, test.why = "FAIL", "longer than its %d s" % self.limit(test)
+            test.verdict, test.why = "FAIL", "longer than its %d s" % self.get_limit(test)
         else:
             test.verdict, test.why = "FAIL", "exit %d" % rc
         if test.verdict == "skip" and not test.why:
             test.verdict, test.why = "FAIL", "exit 4 (skip) without a line 'SKIP: why'"
         self.judge_final(test, splats)
-        self.say(test)
+        self.print_result(test)
 
     def judge_final(self, test, complaint):
         """Is a failure of this kind one that no second run may excuse?"""
-        found = FINAL.search(self.log(test))
+        found = FINAL.search(self.read_log(test))
         if test.verdict == "FAIL" and (complaint or found):
             test.final = "the kernel complained" if complaint else found[1]
 
-    def skip_reason(self, test):
-        found = re.findall(r"^SKIP:\s*(.+)$", self.log(test), re.M)
+    def find_skip_reason(self, test):
+        found = re.findall(r"^SKIP:\s*(.+)$", self.read_log(test), re.M)
         return found[-1] if found else ""
 
-    def forget(self):
+    def remove_old_boots(self):
         """Remove the boots of runs that have ended; another run may be going on."""
         for old in glob.glob(os.path.join(self.dir, "boot-*")):
             pid = int(old.rsplit("-", 1)[1].split(".")[0])
             if pid != os.getpid() and not os.path.exists("/proc/%d" % pid):
                 shutil.rmtree(old, ignore_errors=True)
 
-    def keep(self, out, test):
+    def keep_files(self, out, test):
         """Move what a test left in one boot's folder to the place where people look."""
         for name in ("log/%s.log" % test.name, "files/" + test.name):
             src, dst = os.path.join(out, name), os.path.join(self.dir, name)
-            remove(dst)
+            remove_path(dst)
             if os.path.exists(src):
                 os.makedirs(os.path.dirname(dst), exist_ok=True)
                 os.rename(src, dst)
@@ -257,12 +257,12 @@ class Runner:
 
         lanes: so many guests run at the same time.
         """
-        self.forget()
+        self.remove_old_boots()
         alone = [t for t in tests if t.options["alone"] or lanes == 1]
-        chunks = [c for group in self.groups(t for t in tests if t not in alone)
-                  for c in self.cut(group)]
+        chunks = [c for group in self.group_by_machine(t for t in tests if t not in alone)
+                  for c in self.split_group(group)]
         # those that may take longest first
-        chunks.sort(key=lambda chunk: -sum(self.limit(t) for t in chunk))
+        chunks.sort(key=lambda chunk: -sum(self.get_limit(t) for t in chunk))
         pool = concurrent.futures.ThreadPoolExecutor(lanes)
         try:
             running = [pool.submit(self.run_group, chunk) for chunk in chunks]
@@ -272,18 +272,18 @@ class Runner:
         finally:
             # An error or Ctrl-C does not wait for guests: they end with this process.
             pool.shutdown(wait=False, cancel_futures=True)
-        return stray + sum(self.run_group(group) for group in self.groups(alone))
+        return stray + sum(self.run_group(group) for group in self.group_by_machine(alone))
 
-    def groups(self, tests):
+    def group_by_machine(self, tests):
         """TESTS, those of the same machine in one list."""
         groups = {}
         for test in tests:
             groups.setdefault(test.machine_key(), []).append(test)
         return list(groups.values())
 
-    def cut(self, group):
+    def split_group(self, group):
         """GROUP in lists of about the same time, none of which keeps a lane busy for too long."""
-        nr = 1 + sum(self.limit(t) for t in group) // int(MAX_CHUNK * self.slow)
+        nr = 1 + sum(self.get_limit(t) for t in group) // int(MAX_CHUNK * self.slow)
         return [group[i::nr] for i in range(nr) if group[i::nr]]
 
     def run_group(self, group, repeated=False):
@@ -297,7 +297,7 @@ class Runner:
                 for test in left:
                     test.verdict, test.why = "FAIL", "%d boots ran no test" % lost
                     test.final = "no guest of its machine works"
-                    self.say(test)
+                    self.print_result(test)
                 return stray
             progress, orphans = self.boot(left, repeated)
             stray += len(orphans)
@@ -322,18 +322,18 @@ class Runner:
                 print("     %s is not repeated: %s" % (test.name, test.final), flush=True)
                 continue
             print("     %s is repeated, alone" % test.name, flush=True)
-            test.first = self.first_reason(test)
+            test.first = self.find_first_reason(test)
             self.keep_first(test, True)
             test.verdict, test.why = None, ""
             stray += self.run_group([test], True)
             if test.verdict == "skip":
                 test.verdict, test.why = "FAIL", "skipped when repeated; first: " + test.first
-                self.say(test)
+                self.print_result(test)
         return stray
 
-    def first_reason(self, test):
+    def find_first_reason(self, test):
         """Why a test failed, with the first check that failed."""
-        found = re.search(r"^FAIL: (.*)$", self.log(test), re.M)
+        found = re.search(r"^FAIL: (.*)$", self.read_log(test), re.M)
         return test.why + (", " + found[1] if found else "")
 
     def keep_first(self, test, failed):
@@ -341,6 +341,6 @@ class Runner:
         for name in ("log/%s.log", "files/%s"):
             path = os.path.join(self.dir, name % test.name)
             first = os.path.join(self.dir, name % (test.name + ".first"))
-            remove(first)
+            remove_path(first)
             if failed and os.path.exists(path):
                 os.rename(path, first)

@@ -60,7 +60,7 @@ struct symbols {
 	char link[256];				/* .gnu_debuglink */
 };
 
-static void look_at_section(struct symbols *s, Elf *elf, Elf_Scn *scn, size_t names)
+static void note_section(struct symbols *s, Elf *elf, Elf_Scn *scn, size_t names)
 {
 	const char *name;
 	Elf_Data *data;
@@ -98,7 +98,7 @@ static bool read_symbols(int fd, struct symbols *s)
 	}
 	if (!elf_getshdrstrndx(elf, &names))
 		while ((scn = elf_nextscn(elf, scn)))
-			look_at_section(s, elf, scn, names);
+			note_section(s, elf, scn, names);
 	elf_end(elf);
 	return true;
 }
@@ -166,9 +166,9 @@ static const char *describe_symbols(struct files *fs, const struct tables_file *
 	return "functions have no names";
 }
 
-/* --------------------------------- a file -------------------------------- */
+/* -------------------------- files and their tables ----------------------- */
 
-static void on_file(void *ctx, const struct tables_file *f)
+static void add_file_finding(void *ctx, const struct tables_file *f)
 {
 	char debug[PATH_MAX], text[PATH_MAX + 128];
 	struct files *fs = ctx;
@@ -251,12 +251,12 @@ void check_running(struct check *c)
 			  "agent), and keep frame pointers (java -XX:+PreserveFramePointer)",
 			  "%" PRIu64 " of %" PRIu64 " processes have code in no file",
 			  sum.anon_processes, sum.processes);
-	tables_for_each(t, on_file, &fs);
+	tables_for_each(t, add_file_finding, &fs);
 	check_add(c, CHECK_OK, "symbols", "functions", NULL, "of %" PRIu64 " files %" PRIu64
 		  " have all names, %" PRIu64 " those of exported functions, %" PRIu64 " none",
 		  fs.files, fs.symbols, fs.exports_only, fs.none);
 	check_add(c, fs.debug ? CHECK_OK : CHECK_NOTE, "symbols", "debug files", fs.debug ? NULL :
-		  "packages *-dbg and *-dbgsym, or a debuginfod server",
+		  "install their packages *-dbg, *-dbgsym or *-debuginfo",
 		  "%" PRIu64 " of %" PRIu64 " files have one: source lines and inlined functions",
 		  fs.debug, fs.files);
 	tables_close(t);
@@ -340,6 +340,6 @@ void check_argument(struct check *c, const char *arg)
 		if (fd >= 0)
 			close(fd);
 	}
-	tables_for_each(t, on_file, &fs);
+	tables_for_each(t, add_file_finding, &fs);
 	tables_close(t);
 }

@@ -119,7 +119,7 @@ static enum check_level get_level(const struct check *c)
 	return c->bpf ? CHECK_NOTE : CHECK_MISSING;
 }
 
-/* record -l */
+/* Can record -l work? */
 static void check_functions(struct check *c)
 {
 	struct tool_why why;
@@ -250,7 +250,7 @@ static void check_perf(struct check *c)
 		paranoid[strcspn(paranoid, "\n")] = '\0';
 	check_add(c, CHECK_NOTE, "permissions", "perf_event_open", err == EACCES || err == EPERM ?
 		  "run it as root, or sysctl kernel.perf_event_paranoid=0" :
-		  "a kernel with CONFIG_PERF_EVENTS=y",
+		  "boot a kernel with CONFIG_PERF_EVENTS=y",
 		  "%s (perf_event_paranoid is %s): programs that start while recording get tables "
 		  "up to a second late", strerror(err), paranoid ? paranoid : "not there");
 	free(paranoid);
@@ -357,12 +357,12 @@ static void check_plugin(struct check *c)
 	static const char *const libs[] = {
 		TRACEEVENT_LIB, "/usr/lib64", "/usr/lib", "/usr/local/lib", "/usr/local/lib64",
 	};
-	const char *own = getenv("TRACEEVENT_PLUGIN_DIR"), *home = getenv("HOME");
+	const char *chosen = getenv("TRACEEVENT_PLUGIN_DIR"), *home = getenv("HOME");
 	char path[PATH_MAX];
 	size_t i;
 
-	snprintf(path, sizeof(path), "%s/plugin_ustack.so", own ? own : "");
-	if (own && !access(path, R_OK))
+	snprintf(path, sizeof(path), "%s/plugin_ustack.so", chosen ? chosen : "");
+	if (chosen && !access(path, R_OK))
 		goto found;
 	snprintf(path, sizeof(path), "%s/.local/lib/traceevent/plugins/plugin_ustack.so",
 		 home ? home : "");
@@ -374,7 +374,7 @@ static void check_plugin(struct check *c)
 			goto found;
 	}
 	check_add(c, CHECK_NOTE, "tools", "plugin_ustack.so",
-		  "make install, or TRACEEVENT_PLUGIN_DIR",
+		  "run make install, or set TRACEEVENT_PLUGIN_DIR to its folder",
 		  "it is in no plugin folder: trace-cmd report and KernelShark show user stacks "
 		  "apart from their events; trace-ustack report needs no plugin");
 	return;
@@ -410,7 +410,7 @@ void check_kernel(struct check *c, const char *tracefs)
 	c->kernel_stacks = need_file(c, CHECK_MISSING, "options/stacktrace", "kernel stacks",
 				     "STACKTRACE", NULL);
 	need_file(c, CHECK_NOTE, "options/event-fork", "children of traced processes", NULL,
-		  "a newer kernel, or record with --no-inherit");
+		  "boot a newer kernel, or record with --no-inherit");
 	check_clock(c);
 	stacks = need_file(c, get_level(c), "options/userstacktrace_deferred",
 			   "complete user stacks, walked on the way back to user space",

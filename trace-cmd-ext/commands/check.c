@@ -178,12 +178,21 @@ static void free_findings(struct check *c)
 	free(c->finding);
 }
 
-int cmd_check(int argc, char **argv)
+static void print_findings(const struct check *c, bool ok, bool all)
 {
-	const char *tracefs = NULL;
-	struct check check = {};
-	bool ok = true, all;
-	size_t k;
+	if (c->json) {
+		print_json(c, ok, all);
+		return;
+	}
+	tool_start_pager();
+	print_text(c);
+	if (all)
+		print_meaning(c);
+}
+
+/* 0, -1 if --help was answered, or an exit code. */
+static int parse_options(struct check *check, int argc, char **argv, const char **tracefs)
+{
 	int c, i;
 
 	optind = 0;
@@ -191,34 +200,46 @@ int cmd_check(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "rjvh", options, NULL)) != -1) {
 		switch (c) {
 		case 'r':
-			check.repair = true;
+			check->repair = true;
 			break;
 		case 'j':
-			check.json = true;
+			check->json = true;
 			break;
 		case 'v':
-			check.verbose = true;
+			check->verbose = true;
 			break;
 		case OPT_TRACEFS:
-			tracefs = optarg;
+			*tracefs = optarg;
 			break;
 		case 'h':
-			return tool_help(help_text);
+			return tool_help(help_text) ? TOOL_OUTPUT : -1;
 		default:
 			return tool_bad_option("check");
 		}
 	}
-	all = optind == argc;
-	for (i = optind; check.repair && i < argc; i++)
+	for (i = optind; check->repair && i < argc; i++)
 		if (!unfinished_is_name(argv[i]))
 			return tool_usage("check", "--repair takes recordings that are not "
 					  "complete, FILE.part*: '%s' is not one", argv[i]);
-	/* the instances of its recorder may hold the rest of such a recording */
-	if (check.repair && !all) {
-		struct tool_why why;
+	return 0;
+}
 
+int cmd_check(int argc, char **argv)
+{
+	const char *tracefs = NULL;
+	struct check check = {};
+	struct tool_why why;
+	bool ok = true, all;
+	size_t k;
+	int i, ret;
+
+	ret = parse_options(&check, argc, argv, &tracefs);
+	if (ret)
+		return ret < 0 ? TOOL_OK : ret;
+	all = optind == argc;
+	/* the instances of its recorder may hold the rest of such a recording */
+	if (check.repair && !all)
 		check.traces = rec_tracefs_find(tracefs, true, &why);
-	}
 	if (all) {
 		check_kernel(&check, tracefs);
 		check_recorders(&check);
@@ -232,15 +253,7 @@ int cmd_check(int argc, char **argv)
 	tool_progress_end();
 	for (k = 0; k < check.nr; k++)
 		ok &= check.finding[k].level != CHECK_MISSING;
-	if (!check.json)
-		tool_start_pager();
-	if (check.json) {
-		print_json(&check, ok, all);
-	} else {
-		print_text(&check);
-		if (all)
-			print_meaning(&check);
-	}
+	print_findings(&check, ok, all);
 	free_findings(&check);
 	if (tool_no_memory) {
 		ok = false;

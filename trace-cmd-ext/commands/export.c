@@ -63,7 +63,7 @@ static int export_folded(struct export *e)
 {
 	struct fold *f = fold_new();
 	struct gather_stats st;
-	int ret = f ? gather(e->m, e->gather, f, 1, true, &st) : -ENOMEM;
+	int ret = f ? gather_samples(e->m, e->gather, f, 1, true, &st) : -ENOMEM;
 
 	e->nothing = !ret && !st.nr;
 	/* leave before more memory is needed */
@@ -84,7 +84,7 @@ static int end_export(const struct export_options *o, int ret, bool damaged)
 	if (damaged)		/* the error was printed; the missing events may have matched */
 		return TOOL_INPUT;
 	if (ret == -ENODATA)
-		tool_error("%s: %s", o->path, gather_why_empty(&o->gather));
+		tool_error("%s: %s", o->path, gather_explain_empty(&o->gather));
 	else if (ret == -ENOMEM)
 		tool_error("%s: needs more memory for its stacks than there is", o->path);
 	else
@@ -103,7 +103,7 @@ static int run_export(void *arg)
 
 	o->gather.filter = &o->opts.filter;
 	o->gather.file = o->path;
-	gather_filter(&o->gather, &mo.filter);
+	gather_make_filter(&o->gather, &mo.filter);
 	mo.counts = o->format->counts && o->gather.by == GATHER_COUNT;
 	e.m = cmd_open_model(o->path, &mo);
 	if (!e.m)

@@ -13,10 +13,8 @@ static int add_pattern(const char *cmd, const char ***v, size_t *nr, const char 
 	if (!*arg)
 		return tool_usage(cmd, "an empty name matches nothing");
 	new = array_add(*v, *nr);
-	if (!new) {
-		tool_error("out of memory");
-		return TOOL_FAIL;
-	}
+	if (!new)
+		return tool_report_no_memory();
 	*new = arg;
 	return 0;
 }

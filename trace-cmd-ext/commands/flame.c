@@ -80,7 +80,7 @@ static int gather_recording(struct flame_cmd *o, int which)
 
 	o->fl.gather.filter = &o->opts.filter;
 	o->fl.gather.file = path;
-	gather_filter(&o->fl.gather, &mo.filter);
+	gather_make_filter(&o->fl.gather, &mo.filter);
 	mo.counts = o->fl.gather.by == GATHER_COUNT;
 	m = cmd_open_model(path, &mo);
 	if (!m)
@@ -91,15 +91,15 @@ static int gather_recording(struct flame_cmd *o, int which)
 		model_close(m);
 		return ret;
 	}
-	ret = gather(m, &o->fl.gather, o->fl.fold, which, o->fl.diff, &o->fl.stats[which]);
-	o->fl.unit = gather_unit(&o->fl.gather, m);
+	ret = gather_samples(m, &o->fl.gather, o->fl.fold, which, o->fl.diff, &o->fl.stats[which]);
+	o->fl.unit = gather_get_unit(&o->fl.gather, m);
 	/* only if it matters, because it counts all requests */
 	o->fl.nsec = o->fl.gather.by == GATHER_COUNT || model_get_info(m)->nsec;
 	o->fl.damaged |= model_get_info(m)->damaged;
 	if (ret && o->fl.damaged)
 		ret = TOOL_INPUT;	/* the unread part may have had matching events */
 	else if (ret == -ENODATA)
-		tool_error("%s: %s", path, gather_why_empty(&o->fl.gather));
+		tool_error("%s: %s", path, gather_explain_empty(&o->fl.gather));
 	else if (ret)
 		tool_error("%s: cannot be read to its end: %s", path, strerror(-ret));
 	model_close(m);
@@ -115,34 +115,39 @@ static const char *format_quantity(const struct flame_cmd *o, char *buf, size_t 
 	char a[64], b[64];
 
 	if (!strcmp(o->fl.unit, "ns"))
-		snprintf(buf, size, "%s (%s ns)", svg_time(a, n), svg_number(b, n));
+		snprintf(buf, size, "%s (%s ns)", svg_format_time(a, n), svg_format_number(b, n));
 	else
-		snprintf(buf, size, "%s %s", svg_number(a, n), o->fl.unit);
+		snprintf(buf, size, "%s %s", svg_format_number(a, n), o->fl.unit);
 	return buf;
 }
 
-/* Add notes about waits that no frame shows. */
-static void note_waits(const struct flame_cmd *o, char *buf, size_t size)
+/* A sum of times, in the clock's units if these are not nanoseconds */
+static const char *format_waited(const struct flame_cmd *o, char *buf, uint64_t n)
+{
+	return o->fl.nsec ? svg_format_time(buf, n) : svg_format_number(buf, n);
+}
+
+/* Write into @buf which waits no frame shows. */
+static void describe_hidden_waits(const struct flame_cmd *o, char *buf, size_t size)
 {
 	const struct waits_stats *w = &o->fl.stats[1].waits;
-	bool nsec = o->fl.nsec;
 	char a[64], b[64];
 	size_t len = 0;
 
 #define SAY(...) (len += len < size ? snprintf(buf + len, size - len, __VA_ARGS__) : 0)
 	if (w->not_over)
-		SAY("%s not over at the end (%s), ", svg_number(a, w->not_over),
-		    nsec ? svg_time(b, w->not_over_ns) : svg_number(b, w->not_over_ns));
+		SAY("%s not over at the end (%s), ", svg_format_number(a, w->not_over),
+		    format_waited(o, b, w->not_over_ns));
 	if (w->started_before)
-		SAY("%s started before the recording, ", svg_number(a, w->started_before));
+		SAY("%s started before the recording, ", svg_format_number(a, w->started_before));
 	if (w->uncertain)
-		SAY("%s with dropped events between (%s), ", svg_number(a, w->uncertain),
-		    nsec ? svg_time(b, w->uncertain_ns) : svg_number(b, w->uncertain_ns));
+		SAY("%s with dropped events between (%s), ", svg_format_number(a, w->uncertain),
+		    format_waited(o, b, w->uncertain_ns));
 	if (w->disordered)
-		SAY("%s whose events do not fit together, ", svg_number(a, w->disordered));
+		SAY("%s whose events do not fit together, ", svg_format_number(a, w->disordered));
 	if (o->fl.gather.by == GATHER_WAKEUP && w->wakeups_uncertain + w->wakeups_unknown)
 		SAY("%s wake-ups of tasks not known to wait, ",
-		    svg_number(a, w->wakeups_uncertain + w->wakeups_unknown));
+		    svg_format_number(a, w->wakeups_uncertain + w->wakeups_unknown));
 #undef SAY
 	if (len > 2 && len < size)
 		buf[len - 2] = '\0';
@@ -162,12 +167,12 @@ static void make_notes(const struct flame_cmd *o, struct svg_opts *so, const str
 			 o->fl.normalize ? "; shares are compared" : "");
 	else if (so->number)
 		snprintf(notes[n++], sizeof(*notes), "%s in %s %s; %s",
-			 format_quantity(o, a, sizeof(a), g[1].weight), svg_number(b, g[1].nr),
-			 so->number, o->fl.path[1]);
+			 format_quantity(o, a, sizeof(a), g[1].weight),
+			 svg_format_number(b, g[1].nr), so->number, o->fl.path[1]);
 	else
 		snprintf(notes[n++], sizeof(*notes), "%s; %s",
 			 format_quantity(o, a, sizeof(a), g[1].weight), o->fl.path[1]);
-	nr = o->fl.diff ? 0 : flame_missing(&o->fl, missing);
+	nr = o->fl.diff ? 0 : flame_find_missing(&o->fl, missing);
 	len = nr ? snprintf(notes[n], sizeof(*notes), "Without a user stack: ") : 0;
 	for (i = 0; i < nr && len < sizeof(*notes); i++)
 		len += snprintf(notes[n] + len, sizeof(*notes) - len, "%s%.1f%% %s",
@@ -175,7 +180,7 @@ static void make_notes(const struct flame_cmd *o, struct svg_opts *so, const str
 				missing[i].why);
 	n += nr > 0;
 	if (o->fl.gather.by != GATHER_COUNT)
-		note_waits(o, waits, sizeof(waits));
+		describe_hidden_waits(o, waits, sizeof(waits));
 	if (*waits)
 		snprintf(notes[n++], sizeof(*notes), "Waits that no frame shows: %s", waits);
 	if (g[1].waits.refused)
@@ -186,7 +191,7 @@ static void make_notes(const struct flame_cmd *o, struct svg_opts *so, const str
 			 "The file is damaged and was not read to its end");
 	if (t->hidden)
 		snprintf(notes[n++], sizeof(*notes), "%s frames narrower than %.2g%% are not drawn",
-			 svg_number(a, t->hidden), 100.0 * t->least / t->total[1]);
+			 svg_format_number(a, t->hidden), 100.0 * t->least / t->total[1]);
 	for (i = 0; i < n; i++)
 		so->notes[i] = notes[i];
 }
@@ -222,7 +227,7 @@ static int draw_picture(struct flame_cmd *o, FILE *out)
 
 /* ---- the command ---- */
 
-static int write_out(struct flame_cmd *o)
+static int write_flame(struct flame_cmd *o)
 {
 	struct output out;
 	int ret = output_open(&out, o->output);
@@ -230,7 +235,7 @@ static int write_out(struct flame_cmd *o)
 	if (ret)
 		return ret;
 	if (o->json)
-		flame_json(out.f, &o->fl);
+		flame_write_json(out.f, &o->fl);
 	else if (o->folded)
 		ret = folded_write(out.f, o->fl.fold, 1, o->fl.diff);
 	else
@@ -247,10 +252,8 @@ static int run_flame(void *arg)
 	int ret = TOOL_OK;
 
 	o->fl.fold = fold_new();
-	if (!o->fl.fold) {
-		tool_error("out of memory");
-		return TOOL_FAIL;
-	}
+	if (!o->fl.fold)
+		return tool_report_no_memory();
 	if (o->fl.diff)
 		ret = gather_recording(o, 0);
 	if (!ret)
@@ -268,7 +271,7 @@ static int run_flame(void *arg)
 	}
 	o->fl.scale = o->fl.normalize && g[0].weight ? (double)g[1].weight / g[0].weight : 1;
 	if (!ret)
-		ret = write_out(o);
+		ret = write_flame(o);
 	fold_free(o->fl.fold);
 	return ret;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* record.c - trace-ustack record: the command line */
 #include <getopt.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,33 +121,26 @@ static const struct option options[] = {
 
 static int add_select(struct rec_opts *o, const char *pattern)
 {
-	struct rec_select *bigger;
+	struct rec_select *sel = array_add(o->sel, o->nr_sel);
 
-	bigger = realloc(o->sel, (o->nr_sel + 1) * sizeof(*bigger));
-	if (!bigger) {
-		tool_error("not enough memory");
-		return TOOL_FAIL;
-	}
-	o->sel = bigger;
-	bigger[o->nr_sel++] = (struct rec_select){ .pattern = pattern };
+	if (!sel)
+		return tool_report_no_memory();
+	sel->pattern = pattern;
 	return 0;
 }
 
 static int add_function(struct rec_opts *o, const char *name)
 {
-	const char **bigger = realloc(o->functions, (o->nr_functions + 1) * sizeof(*bigger));
+	const char **function = array_add(o->functions, o->nr_functions);
 
-	if (!bigger) {
-		tool_error("not enough memory");
-		return TOOL_FAIL;
-	}
-	o->functions = bigger;
-	bigger[o->nr_functions++] = name;
+	if (!function)
+		return tool_report_no_memory();
+	*function = name;
 	return 0;
 }
 
-/* Options that configure the -e before them. */
-static int event_option(struct rec_opts *o, int c, const char *arg)
+/* Set an option of the -e before it. */
+static int set_event_option(struct rec_opts *o, int c, const char *arg)
 {
 	struct rec_select *s = o->nr_sel ? &o->sel[o->nr_sel - 1] : NULL;
 
@@ -178,7 +172,38 @@ struct given {
 	bool no_user, tracer;
 };
 
-static int parse_one(struct rec_opts *o, int c, struct given *given)
+/* Options that set one member of rec_opts */
+static const struct flag {
+	int option;
+	bool value;
+	size_t offset;
+} flags[] = {
+	{ 'a', true, offsetof(struct rec_opts, all) },
+	{ OPT_NO_INHERIT, false, offsetof(struct rec_opts, inherit) },
+	{ OPT_NO_KERNEL, false, offsetof(struct rec_opts, kernel_stack) },
+	{ OPT_NO_TABLES, false, offsetof(struct rec_opts, tables) },
+	{ OPT_WAIT_TABLES, true, offsetof(struct rec_opts, wait_tables) },
+	{ OPT_NO_MAPS, false, offsetof(struct rec_opts, maps) },
+	{ 'x', true, offsetof(struct rec_opts, pass_exit) },
+	{ 'q', true, offsetof(struct rec_opts, quiet) },
+	{ OPT_NO_SUMMARY, false, offsetof(struct rec_opts, summary) },
+	{ 'v', true, offsetof(struct rec_opts, verbose) },
+};
+
+static bool set_flag(struct rec_opts *o, int c)
+{
+	const struct flag *flag;
+
+	for (flag = flags; flag < flags + sizeof(flags) / sizeof(*flags); flag++) {
+		if (flag->option == c) {
+			*(bool *)((char *)o + flag->offset) = flag->value;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int set_option(struct rec_opts *o, int c, struct given *given)
 {
 	double val;
 	int ret = 0;
@@ -189,7 +214,7 @@ static int parse_one(struct rec_opts *o, int c, struct given *given)
 	case OPT_FILTER:
 	case OPT_STACK_IF:
 	case OPT_NO_STACK:
-		return event_option(o, c, optarg);
+		return set_event_option(o, c, optarg);
 	case 'l':
 		return add_function(o, optarg);
 	case 'F':
@@ -198,17 +223,11 @@ static int parse_one(struct rec_opts *o, int c, struct given *given)
 			return tool_usage("record", "-F '%s' is more than %d", optarg, MAX_FREQ);
 		o->freq = val;
 		break;
-	case 'a':
-		o->all = true;
-		break;
 	case 'p':
 		if (!strcmp(optarg, "function"))
 			given->tracer = true;
 		else if (tool_parse_numbers(optarg, &o->pids, &o->nr_pids))
 			return tool_usage("record", "-p '%s' is not a list of process ids", optarg);
-		break;
-	case OPT_NO_INHERIT:
-		o->inherit = false;
 		break;
 	case OPT_PYTHON:
 		o->runtimes |= RUNTIME_PYTHON;
@@ -218,9 +237,6 @@ static int parse_one(struct rec_opts *o, int c, struct given *given)
 		break;
 	case OPT_JAVA:
 		o->runtimes |= RUNTIME_JAVA;
-		break;
-	case OPT_NO_KERNEL:
-		o->kernel_stack = false;
 		break;
 	case OPT_NO_USER:
 		given->no_user = true;
@@ -237,15 +253,6 @@ static int parse_one(struct rec_opts *o, int c, struct given *given)
 	case 'C':
 		o->clock = optarg;
 		break;
-	case OPT_NO_TABLES:
-		o->tables = false;
-		break;
-	case OPT_WAIT_TABLES:
-		o->wait_tables = true;
-		break;
-	case OPT_NO_MAPS:
-		o->maps = false;
-		break;
 	case OPT_FALLBACK:
 		o->source = SOURCE_FRAME_POINTERS;
 		break;
@@ -257,30 +264,52 @@ static int parse_one(struct rec_opts *o, int c, struct given *given)
 	case OPT_TRACEFS:
 		o->tracefs = optarg;
 		break;
-	case 'x':
-		o->pass_exit = true;
-		break;
 	case OPT_JSON:
 		o->json = optarg ? optarg : "";
 		break;
-	case 'q':
-		o->quiet = true;
-		break;
-	case OPT_NO_SUMMARY:
-		o->summary = false;
-		break;
-	case 'v':
-		o->verbose = true;
-		break;
 	}
 	return ret;
+}
+
+/* 0, or an exit code after a message about options that do not go together. */
+static int check_options(const struct rec_opts *o, const struct given *given)
+{
+	bool not_bpf = given->no_user || (o->source != SOURCE_AUTO && o->source != SOURCE_BPF);
+
+	if (given->tracer && !o->nr_functions)
+		return tool_usage("record", "-p function needs -l NAME: every call of every kernel "
+				  "function is too much; name some, as in -l vfs_read -l 'tcp_*'");
+	if (!o->nr_sel && !o->freq && !o->nr_functions)
+		return tool_usage("record", "nothing to record: give -e EVENT, -l FUNCTION or "
+				  "-F HZ");
+	if (o->nr_functions && not_bpf)
+		return tool_usage("record", "-l needs the source bpf, and user stacks; with "
+				  "deferred user stacks, the function tracer has "
+				  "options/func_userstack_deferred, see docs/kernel-abi.md");
+	if (o->freq && not_bpf)
+		return tool_usage("record", "-F needs the source bpf, and user stacks");
+	if (o->runtimes && !o->cmd)
+		return tool_usage("record", "--python, --node and --java need a command: they set "
+				  "variables in its environment");
+	if (o->runtimes && given->no_user)
+		return tool_usage("record", "--python, --node and --java need user stacks");
+	if (o->wait_tables && !o->tables)
+		return tool_usage("record", "--wait-tables and --no-tables exclude each other");
+	if (o->wait_tables && given->no_user)
+		return tool_usage("record", "--wait-tables needs user stacks");
+	if (o->cmd && o->nr_pids)
+		return tool_usage("record", "-p and CMD exclude each other");
+	if (o->nr_pids && o->all)
+		return tool_usage("record", "-p and -a exclude each other");
+	if (o->pass_exit && !o->cmd)
+		return tool_usage("record", "-x needs a CMD");
+	return 0;
 }
 
 /* Returns 0, or -1 if --help was answered, or an exit code. */
 static int parse_options(struct rec_opts *o, int argc, char **argv)
 {
 	struct given given = {};
-	bool not_bpf;
 	int c, ret;
 	size_t i;
 
@@ -295,40 +324,15 @@ static int parse_options(struct rec_opts *o, int argc, char **argv)
 			return tool_help(help_text) ? TOOL_OUTPUT : -1;
 		if (c == '?')
 			return tool_bad_option("record");
-		ret = parse_one(o, c, &given);
+		ret = set_flag(o, c) ? 0 : set_option(o, c, &given);
 		if (ret)
 			return ret;
 	}
-	not_bpf = given.no_user || (o->source != SOURCE_AUTO && o->source != SOURCE_BPF);
-	if (given.tracer && !o->nr_functions)
-		return tool_usage("record", "-p function needs -l NAME: every call of every kernel "
-				  "function is too much; name some, as in -l vfs_read -l 'tcp_*'");
-	if (!o->nr_sel && !o->freq && !o->nr_functions)
-		return tool_usage("record", "nothing to record: give -e EVENT, -l FUNCTION or "
-				  "-F HZ");
-	if (o->nr_functions && not_bpf)
-		return tool_usage("record", "-l needs the source bpf, and user stacks; with "
-				  "deferred user stacks, the function tracer has "
-				  "options/func_userstack_deferred, see docs/kernel-abi.md");
-	if (o->freq && not_bpf)
-		return tool_usage("record", "-F needs the source bpf, and user stacks");
 	if (optind < argc)
 		o->cmd = argv + optind;
-	if (o->runtimes && !o->cmd)
-		return tool_usage("record", "--python, --node and --java need a command: they set "
-				  "variables in its environment");
-	if (o->runtimes && given.no_user)
-		return tool_usage("record", "--python, --node and --java need user stacks");
-	if (o->wait_tables && !o->tables)
-		return tool_usage("record", "--wait-tables and --no-tables exclude each other");
-	if (o->wait_tables && given.no_user)
-		return tool_usage("record", "--wait-tables needs user stacks");
-	if (o->cmd && o->nr_pids)
-		return tool_usage("record", "-p and CMD exclude each other");
-	if (o->nr_pids && o->all)
-		return tool_usage("record", "-p and -a exclude each other");
-	if (o->pass_exit && !o->cmd)
-		return tool_usage("record", "-x needs a CMD");
+	ret = check_options(o, &given);
+	if (ret)
+		return ret;
 	if (!o->cmd && !o->nr_pids)
 		o->all = true;
 	for (i = 0; given.no_user && i < o->nr_sel; i++)

@@ -58,7 +58,7 @@ static int run_report(void *arg)
 	o->r.filtered = cmd_filter_is_set(&o->opts.filter);
 	o->r.print_no_match = cmd_print_no_match;
 	o->r.library_reads_ahead = !o->r.json && !o->r.filtered && printer_reads_ahead(o->r.m);
-	ret = report_print(&o->r, o->jobs ? o->jobs : report_processes());
+	ret = report_print(&o->r, o->jobs ? o->jobs : report_choose_processes());
 	model_close(o->r.m);
 	if (ret == REPORT_NO_OUTPUT)
 		return TOOL_OUTPUT;

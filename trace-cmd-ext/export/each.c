@@ -104,7 +104,7 @@ const uint32_t *export_get_stack(struct export *e, uint32_t kstack, uint32_t ust
 		frames = model_get_uframes(e->m, ustack, &n);
 		if (!frames)
 			return NULL;
-		paths_notes(e->m, ustack, &notes);
+		paths_get_notes(e->m, ustack, &notes);
 		if (notes.inner && ok)
 			ok = add_note(e, notes.inner);
 		for (i = 0; i < n && ok; i++)
@@ -112,7 +112,7 @@ const uint32_t *export_get_stack(struct export *e, uint32_t kstack, uint32_t ust
 		for (i = notes.nr; i-- > 0 && ok; )
 			ok = add_note(e, notes.outer[i]);
 	} else {
-		why = model_get_info(e->m)->joined ? paths_no_user(e->m, kstack) : NULL;
+		why = model_get_info(e->m)->joined ? paths_explain_no_user(e->m, kstack) : NULL;
 		if (why && ok)
 			ok = add_note(e, why);
 	}

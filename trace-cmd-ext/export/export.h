@@ -67,10 +67,7 @@ void export_free(struct export *e);
 uint32_t export_get_pid(struct export *e, uint32_t tid);
 /* Time since the first record of the file, in nanoseconds or the unit of the clock. */
 uint64_t export_get_time(struct export *e, uint64_t ts);
-/*
- * Open the file once more, with another filter. Prints no errors again; the first open printed
- * them. NULL on failure.
- */
+/* Open the file once more, with another filter. Prints no error again. NULL on failure. */
 struct model *export_open_again(struct export *e, const struct model_filter *f);
 
 /* The formats: write to e->out. 0, or a negative errno; check e->out for write errors. */

@@ -411,7 +411,7 @@ static int read_waits(struct firefox *f)
 	struct model *m;
 	int ret;
 
-	gather_filter(&go, &filter);
+	gather_make_filter(&go, &filter);
 	m = export_open_again(f->e, &filter);
 	if (!m)
 		return -EIO;

@@ -183,7 +183,7 @@ static void put_column(struct jsonw *j, const char *name, const struct table *t,
 }
 
 /* Write a column with the same value in all @nr rows. */
-static void put_equal(struct jsonw *j, const char *name, const char *what, size_t nr)
+static void put_constant_column(struct jsonw *j, const char *name, const char *what, size_t nr)
 {
 	jsonw_array(j, name);
 	while (nr--)
@@ -235,11 +235,11 @@ static void put_markers(struct firefox *f, const struct firefox_thread *t, int64
 	for (i = 0; i < t->nr_waits; i++)
 		firefox_put_wait(j, &t->waits[i]);
 	jsonw_end(j);
-	put_equal(j, "phase", "1", t->nr_waits);	/* an interval */
+	put_constant_column(j, "phase", "1", t->nr_waits);	/* an interval */
 	snprintf(num, sizeof(num), "%d", CATEGORY_WAIT);
-	put_equal(j, "category", num, t->nr_waits);
+	put_constant_column(j, "category", num, t->nr_waits);
 	snprintf(num, sizeof(num), "%" PRId64, name);
-	put_equal(j, "name", num, t->nr_waits);
+	put_constant_column(j, "name", num, t->nr_waits);
 	end_table(j, t->nr_waits);
 }
 
@@ -269,32 +269,32 @@ static void put_tables(struct firefox_lines *l, struct jsonw *j)
 	put_column(j, "address", &l->frames, FRAME_ADDRESS);
 	put_column(j, "inlineDepth", &l->frames, FRAME_DEPTH);
 	put_column(j, "category", &l->frames, FRAME_CATEGORY);
-	put_equal(j, "subcategory", "0", nr);
+	put_constant_column(j, "subcategory", "0", nr);
 	put_column(j, "func", &l->frames, FRAME_FUNC);
 	put_column(j, "nativeSymbol", &l->frames, FRAME_SYMBOL);
-	put_equal(j, "innerWindowID", "0", nr);
+	put_constant_column(j, "innerWindowID", "0", nr);
 	put_column(j, "line", &l->frames, FRAME_LINE);
-	put_equal(j, "column", "null", nr);
+	put_constant_column(j, "column", "null", nr);
 	end_table(j, nr);
 
 	nr = l->funcs.rows.nr;
 	jsonw_object(j, "funcTable");
 	put_column(j, "name", &l->funcs, FUNC_NAME);
-	put_equal(j, "isJS", "false", nr);
-	put_equal(j, "relevantForJS", "false", nr);
+	put_constant_column(j, "isJS", "false", nr);
+	put_constant_column(j, "relevantForJS", "false", nr);
 	put_column(j, "resource", &l->funcs, FUNC_RESOURCE);
 	put_column(j, "fileName", &l->funcs, FUNC_SOURCE);
 	/* the line at which a function starts is not known */
-	put_equal(j, "lineNumber", "null", nr);
-	put_equal(j, "columnNumber", "null", nr);
+	put_constant_column(j, "lineNumber", "null", nr);
+	put_constant_column(j, "columnNumber", "null", nr);
 	end_table(j, nr);
 
 	nr = l->resources.rows.nr;
 	jsonw_object(j, "resourceTable");
 	put_column(j, "name", &l->resources, RESOURCE_NAME);
 	put_column(j, "lib", &l->resources, RESOURCE_LIB);
-	put_equal(j, "host", "null", nr);
-	put_equal(j, "type", "1", nr);	/* a library */
+	put_constant_column(j, "host", "null", nr);
+	put_constant_column(j, "type", "1", nr);	/* a library */
 	end_table(j, nr);
 
 	nr = l->symbols.rows.nr;
@@ -302,7 +302,7 @@ static void put_tables(struct firefox_lines *l, struct jsonw *j)
 	put_column(j, "libIndex", &l->symbols, SYMBOL_LIB);
 	put_column(j, "address", &l->symbols, SYMBOL_ADDRESS);
 	put_column(j, "name", &l->symbols, SYMBOL_NAME);
-	put_equal(j, "functionSize", "null", nr);
+	put_constant_column(j, "functionSize", "null", nr);
 	end_table(j, nr);
 
 	jsonw_array(j, "stringArray");

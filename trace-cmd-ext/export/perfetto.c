@@ -61,7 +61,7 @@ struct perfetto {
 	struct text out, packet, data, msg, sub;
 	VEC(struct pair) stacks;
 	struct hidx stack_idx;
-	VEC(uint32_t) mark_frame_written;	/* by entry: 1 if written */
+	VEC(uint32_t) frame_known;	/* by frame: not 0 if written */
 	VEC(uint32_t) note_known;
 	VEC(uint32_t) inlined_known;
 	VEC(uint32_t) file_known;	/* by maps_file.id */
@@ -70,7 +70,8 @@ struct perfetto {
 	struct strtab sources;
 	VEC(uint32_t) tids;
 	struct hidx tid_idx;
-	bool kernel_known, begun, failed;
+	bool kernel_known, failed;
+	bool started;			/* SEQUENCE has a packet */
 	struct sched sched[3];
 };
 
@@ -143,7 +144,7 @@ static uint64_t intern_source(struct perfetto *p, const char *source)
  * Set *@iid to the number of an entry; true if it is already written. Numbers of frames come from
  * the model: notes are odd, frames even, and inlined functions have larger numbers than both.
  */
-static bool mark_frame_written(struct perfetto *p, uint32_t entry, uint64_t *iid)
+static bool mark_entry_written(struct perfetto *p, uint32_t entry, uint64_t *iid)
 {
 	uint32_t nr = entry & ~(EXPORT_NOTE | EXPORT_INLINED);
 
@@ -156,7 +157,7 @@ static bool mark_frame_written(struct perfetto *p, uint32_t entry, uint64_t *iid
 		return mark_written(p, &p->inlined_known, nr);
 	}
 	*iid = (uint64_t)nr * 2 + 2;
-	return mark_written(p, &p->mark_frame_written, nr);
+	return mark_written(p, &p->frame_known, nr);
 }
 
 /*
@@ -168,7 +169,7 @@ static uint64_t intern_frame(struct perfetto *p, uint32_t entry)
 	uint64_t iid, mapping = 0, source;
 	struct export_entry ent;
 
-	if (mark_frame_written(p, entry, &iid))
+	if (mark_entry_written(p, entry, &iid))
 		return iid;
 	export_get_entry(p->e, entry, &ent);
 	if (ent.depth && !ent.name)
@@ -281,8 +282,8 @@ static int put_sample(struct perfetto *p, const struct model_event *ev)
 	proto_number(&p->packet, PACKET_CLOCK_ID, PERFETTO_BOOTTIME);
 	proto_number(&p->packet, PACKET_SEQUENCE_ID, SEQUENCE);
 	proto_number(&p->packet, PACKET_SEQUENCE_FLAGS,
-		     FLAG_NEEDS_STATE | (p->begun ? 0 : FLAG_CLEARED));
-	p->begun = true;
+		     FLAG_NEEDS_STATE | (p->started ? 0 : FLAG_CLEARED));
+	p->started = true;
 	if (p->data.nr)
 		proto_message(&p->packet, PACKET_INTERNED_DATA, &p->data);
 	proto_number(&p->msg, SAMPLE_CPU, ev->cpu);
@@ -384,7 +385,7 @@ int export_perfetto(struct export *e)
 	vec_free(&p.sub);
 	vec_free(&p.stacks);
 	hidx_free(&p.stack_idx);
-	vec_free(&p.mark_frame_written);
+	vec_free(&p.frame_known);
 	vec_free(&p.note_known);
 	vec_free(&p.inlined_known);
 	vec_free(&p.source_known);

@@ -46,6 +46,7 @@ struct pprof_mapping {
 	bool lines;			/* a location in it has a line number */
 };
 
+/* The values of a task with these stacks: its events, or the time that it was off the CPU */
 struct sum {
 	uint32_t tid, kstack, ustack;
 	uint64_t nr, ns;
@@ -220,15 +221,14 @@ static void add_label(struct pprof *p, struct text *msg, const char *key, const 
 	vec_free(&l);
 }
 
-static int put_sample(struct pprof *p, struct export *e, uint32_t tid, const char *event,
-		      uint32_t kstack, uint32_t ustack, uint64_t nr, uint64_t ns)
+static int put_sample(struct pprof *p, struct export *e, const char *event, const struct sum *s)
 {
-	uint64_t values[2] = { nr, ns }, *id;
+	uint64_t values[2] = { s->nr, s->ns }, *id;
 	struct text msg = { 0 };
 	const uint32_t *v;
 	uint32_t n, i;
 
-	v = export_get_stack(e, kstack, ustack, &n);
+	v = export_get_stack(e, s->kstack, s->ustack, &n);
 	if (!v)
 		return -ENOMEM;
 	p->ids.nr = 0;
@@ -243,9 +243,9 @@ static int put_sample(struct pprof *p, struct export *e, uint32_t tid, const cha
 	}
 	proto_packed(&msg, SAMPLE_LOCATION_ID, p->ids.v, p->ids.nr);
 	proto_packed(&msg, SAMPLE_VALUE, values, 2);
-	add_label(p, &msg, "thread", model_get_comm(e->m, tid), 0);
-	add_label(p, &msg, "tid", NULL, tid);
-	add_label(p, &msg, "pid", NULL, export_get_pid(e, tid));
+	add_label(p, &msg, "thread", model_get_comm(e->m, s->tid), 0);
+	add_label(p, &msg, "tid", NULL, s->tid);
+	add_label(p, &msg, "pid", NULL, export_get_pid(e, s->tid));
 	add_label(p, &msg, "event", event, 0);
 	proto_message(&p->body, PROFILE_SAMPLE, &msg);
 	vec_free(&msg);
@@ -256,6 +256,7 @@ static int count_events(struct pprof *p)
 {
 	const struct model_count *v;
 	const struct model_type *t;
+	struct sum sum;
 	char event[300];
 	size_t nr, i;
 	int ret = model_get_counts(p->e->m, &v, &nr);
@@ -263,7 +264,8 @@ static int count_events(struct pprof *p)
 	for (i = 0; i < nr && !ret; i++) {
 		t = model_get_type(p->e->m, v[i].type);
 		snprintf(event, sizeof(event), "%s:%s", t->system, t->name);
-		ret = put_sample(p, p->e, v[i].tid, event, v[i].kstack, v[i].ustack, v[i].nr, 0);
+		sum = (struct sum){ v[i].tid, v[i].kstack, v[i].ustack, v[i].nr, 0 };
+		ret = put_sample(p, p->e, event, &sum);
 	}
 	return ret;
 }
@@ -306,7 +308,7 @@ static int add_off_cpu(struct pprof *p)
 	size_t i;
 	int ret;
 
-	gather_filter(&go, &filter);
+	gather_make_filter(&go, &filter);
 	e.m = export_open_again(p->e, &filter);
 	if (!e.m)
 		return -EIO;
@@ -314,8 +316,7 @@ static int add_off_cpu(struct pprof *p)
 	if (ret == -ENODATA)		/* a recording without sched_switch has none */
 		ret = 0;
 	for (i = 0; i < p->sums.nr && !ret; i++)
-		ret = put_sample(p, &e, p->sums.v[i].tid, "sched:sched_switch", p->sums.v[i].kstack,
-				 p->sums.v[i].ustack, 0, p->sums.v[i].ns);
+		ret = put_sample(p, &e, "sched:sched_switch", &p->sums.v[i]);
 	export_free(&e);
 	model_close(e.m);
 	return ret;

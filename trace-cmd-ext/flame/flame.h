@@ -6,10 +6,7 @@
 #include "trace-cmd-ext/stacks/stacks.h"
 #include "svg.h"
 
-/*
- * Arrays have two elements. With --diff, 0 is the recording before and 1 the recording after;
- * otherwise only 1 is used.
- */
+/* Of two elements, 0 is the recording before, with --diff only; 1 is the recording after. */
 struct flame {
 	struct gather_opts gather;
 	const char *unit;
@@ -23,7 +20,7 @@ struct flame {
 };
 
 /* json.c: --json */
-void flame_json(FILE *out, const struct flame *fl);
+void flame_write_json(FILE *out, const struct flame *fl);
 /* The weight of paths whose user stack is missing, by the note that says why. */
 struct flame_missing {
 	const char *why;
@@ -31,6 +28,6 @@ struct flame_missing {
 };
 #define FLAME_MISSING	8
 /* Fill @v (FLAME_MISSING elements), heaviest first; returns their number. */
-size_t flame_missing(const struct flame *fl, struct flame_missing *v);
+size_t flame_find_missing(const struct flame *fl, struct flame_missing *v);
 
 #endif

@@ -14,7 +14,7 @@ static int compare_weights(const void *a, const void *b)
 	return (x->weight < y->weight) - (x->weight > y->weight);
 }
 
-size_t flame_missing(const struct flame *fl, struct flame_missing *v)
+size_t flame_find_missing(const struct flame *fl, struct flame_missing *v)
 {
 	const struct fold_sample *s;
 	const struct fold_name *n;
@@ -90,10 +90,10 @@ static void put_file(struct jsonw *j, const char *name, const struct flame *fl, 
 	jsonw_end(j);
 }
 
-void flame_json(FILE *out, const struct flame *fl)
+void flame_write_json(FILE *out, const struct flame *fl)
 {
 	struct flame_missing v[FLAME_MISSING];
-	size_t nr = flame_missing(fl, v), i;
+	size_t nr = flame_find_missing(fl, v), i;
 	struct jsonw j = { .file = out };
 
 	jsonw_object(&j, NULL);

@@ -37,7 +37,7 @@ static const char style[] =
 
 /* ---- text ---- */
 
-void svg_text(FILE *out, const char *str)
+void svg_put_text(FILE *out, const char *str)
 {
 	const unsigned char *s = (const unsigned char *)str;
 	size_t len = strlen(str), i = 0, n;
@@ -63,7 +63,7 @@ void svg_text(FILE *out, const char *str)
 	}
 }
 
-const char *svg_number(char *buf, uint64_t n)
+const char *svg_format_number(char *buf, uint64_t n)
 {
 	char digits[32];
 	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n), i, to = 0;
@@ -77,7 +77,7 @@ const char *svg_number(char *buf, uint64_t n)
 	return buf;
 }
 
-const char *svg_time(char *buf, uint64_t ns)
+const char *svg_format_time(char *buf, uint64_t ns)
 {
 	if (ns < 10000)
 		snprintf(buf, 64, "%llu ns", (unsigned long long)ns);
@@ -180,7 +180,7 @@ static void put_quantity(FILE *out, uint64_t v, const char *unit)
 {
 	char buf[64];
 
-	fprintf(out, "%s %.*s", svg_number(buf, v), (int)strlen(unit) - (v == 1), unit);
+	fprintf(out, "%s %.*s", svg_format_number(buf, v), (int)strlen(unit) - (v == 1), unit);
 }
 
 static void put_amount(const struct picture *p, uint64_t v, const char *unit)
@@ -188,7 +188,7 @@ static void put_amount(const struct picture *p, uint64_t v, const char *unit)
 	char a[64], b[64];
 
 	if (!strcmp(unit, "ns"))
-		fprintf(p->out, "%s (%s ns)", svg_time(a, v), svg_number(b, v));
+		fprintf(p->out, "%s (%s ns)", svg_format_time(a, v), svg_format_number(b, v));
 	else
 		put_quantity(p->out, v, unit);
 }
@@ -201,10 +201,10 @@ static void put_tooltip(const struct picture *p, const struct tree_node *n)
 	double before, after;
 
 	fputs("<title>", out);
-	svg_text(out, name->text);
+	svg_put_text(out, name->text);
 	if (name->file) {
 		fputs(" (", out);
-		svg_text(out, fold_get_path(p->f, name->file));
+		svg_put_text(out, fold_get_path(p->f, name->file));
 		fputc(')', out);
 	} else if (name->kind == FOLD_KERNEL) {
 		fputs(" (kernel)", out);
@@ -257,7 +257,7 @@ static void put_frame_text(const struct picture *p, const struct tree_node *n, u
 	fputs("<text x=\"", p->out);
 	put_percent(p->out, n->start, p->t->total[p->o->by]);
 	fprintf(p->out, "\" dx=\"3\" y=\"%u\">", y + 11);
-	svg_text(p->out, s);
+	svg_put_text(p->out, s);
 	fputs("</text>", p->out);
 }
 
@@ -296,7 +296,7 @@ static void put_legend_entry(const struct picture *p, struct colour c, const cha
 			"fill=\"#%02x%02x%02x\" stroke=\"#8c959f\" stroke-width=\".5\"/>"
 			"<text class=\"legend\" x=\"%u\" y=\"%u\">", *x, *y, c.r, c.g, c.b, *x + 17,
 			*y + 10);
-		svg_text(p->out, name);
+		svg_put_text(p->out, name);
 		fputs("</text>\n", p->out);
 	}
 	*x += width;
@@ -352,11 +352,11 @@ static void put_head(const struct picture *p)
 	fprintf(out, "<style>\n%s</style>\n", style);
 	fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", out);
 	fprintf(out, "<text id=\"title\" x=\"%d\" y=\"30\">", MARGIN);
-	svg_text(out, o->title);
+	svg_put_text(out, o->title);
 	fputs("</text>\n", out);
 	for (i = 0; i < SVG_NOTES && o->notes[i]; i++, y += 17) {
 		fprintf(out, "<text class=\"note\" x=\"%d\" y=\"%u\">", MARGIN, y);
-		svg_text(out, o->notes[i]);
+		svg_put_text(out, o->notes[i]);
 		fputs("</text>\n", out);
 	}
 	fprintf(out, "<text id=\"details\" role=\"status\" aria-live=\"polite\" x=\"%d\" y=\"%u\">"

@@ -30,9 +30,9 @@ struct svg_opts {
 void svg_write(FILE *out, const struct tree *t, const struct fold *f, const struct svg_opts *o);
 
 /* Write @s as XML text. */
-void svg_text(FILE *out, const char *s);
+void svg_put_text(FILE *out, const char *s);
 /* Format numbers for people: 1,234,567; 12.3 ms. @buf has 64 bytes. */
-const char *svg_number(char *buf, uint64_t n);
-const char *svg_time(char *buf, uint64_t ns);
+const char *svg_format_number(char *buf, uint64_t n);
+const char *svg_format_time(char *buf, uint64_t ns);
 
 #endif

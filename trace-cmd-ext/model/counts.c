@@ -46,7 +46,7 @@ static int sum_up_counts(struct model *m)
 		hash = count_hash(&v[k]);
 		for_each_hidx(&m->count_idx, hash, pos, i) {
 			c = &v[i];
-			if (count_same(c, &v[k])) {
+			if (count_has_same_key(c, &v[k])) {
 				c->nr += v[k].nr;
 				goto next;
 			}
@@ -71,7 +71,7 @@ static int count_event(void *data, const struct model_event *ev)
 	struct model *m = data;
 	uint32_t *slot = &m->count_cache[count_hash(&want) % COUNT_CACHE];
 
-	if (*slot < m->counts.nr && count_same(&m->counts.v[*slot], &want)) {
+	if (*slot < m->counts.nr && count_has_same_key(&m->counts.v[*slot], &want)) {
 		m->counts.v[*slot].nr++;
 		return 0;
 	}
@@ -132,7 +132,7 @@ static void __attribute__((noreturn)) run_worker(struct model *m, pid_t parent,
 	_exit(ret == -ENOMEM ? 2 : ret ? 1 : 0);
 }
 
-/* ---- the model's own ---- */
+/* ---- the process of the model ---- */
 
 /* The model's number of stack @i of a process, whose stacks from @first on have the numbers @v. */
 static uint32_t translate_stack(const uint32_t *v, uint32_t nr, uint32_t first, uint32_t i)
@@ -187,30 +187,30 @@ static int read_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustac
 static void share_streams(struct model *m, struct worker *w, uint32_t nr, bool *wanted_streams,
 			  uint32_t streams)
 {
-	uint32_t i, k, best;
+	uint32_t i, k, largest, idlest;
 	uint64_t bytes, most;
 	bool *given = wanted_streams + (size_t)nr * streams;
 
 	for (k = 0; k < streams; k++) {
 		most = 0;
-		best = MODEL_NONE;
+		largest = MODEL_NONE;
 		for (i = 0; i < streams; i++) {
 			bytes = reader_get_stream(m->reader, i)->bytes + 1;
 			if (!given[i] && bytes > most) {
 				most = bytes;
-				best = i;
+				largest = i;
 			}
 		}
-		given[best] = true;
-		for (i = 1, bytes = 0; i < nr; i++)
-			if (w[i].bytes < w[bytes].bytes)
-				bytes = i;
-		w[bytes].bytes += most;
-		wanted_streams[bytes * streams + best] = true;
+		given[largest] = true;
+		for (i = 1, idlest = 0; i < nr; i++)
+			if (w[i].bytes < w[idlest].bytes)
+				idlest = i;
+		w[idlest].bytes += most;
+		wanted_streams[(size_t)idlest * streams + largest] = true;
 	}
 }
 
-static int count_shared(struct model *m, uint32_t nr, uint32_t streams)
+static int count_in_processes(struct model *m, uint32_t nr, uint32_t streams)
 {
 	uint32_t i, kstacks = m->kstacks.nr, ustacks = m->ustacks.nr;
 	bool *wanted_streams = calloc((size_t)(nr + 1) * streams, sizeof(*wanted_streams));
@@ -258,7 +258,7 @@ int model_get_counts(struct model *m, const struct model_count **v, size_t *nr)
 	if (cpus > streams)
 		cpus = streams;
 	if (!m->counted && !notes_make_counts(m))
-		ret = cpus > 1 ? count_shared(m, cpus, streams) :
+		ret = cpus > 1 ? count_in_processes(m, cpus, streams) :
 				 model_for_each(m, MODEL_BY_CPU, count_event, m);
 	m->counted |= !ret;
 	*v = m->counts.v;

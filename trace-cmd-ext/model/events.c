@@ -143,11 +143,8 @@ static void add_event(struct model *m, struct event_queue *q, struct tep_record 
 	q->waiting[level] = nr;
 }
 
-/*
- * The same rule as in plugin/join/runs.c: an interrupt has the cookies of the kernel entry that it
- * interrupted.
- */
-static bool may_have(struct event_queue *q, const struct pending *p, uint64_t cookie)
+/* As in plugin/join/runs.c: an interrupt has the cookies of the entry that it interrupted. */
+static bool may_have_cookie(struct event_queue *q, const struct pending *p, uint64_t cookie)
 {
 	const struct pending *inner;
 	uint32_t nr = q->waiting[p->level] + 1;
@@ -182,7 +179,7 @@ static void add_record(struct model *m, struct event_queue *q, struct tep_record
 	uint32_t type, ended;
 	uint64_t cookie;
 	int level;
-	bool wanted_streams;
+	bool belongs;
 
 	if (rec->missed_events)
 		add_loss(q, rec->missed_events);
@@ -197,10 +194,10 @@ static void add_record(struct model *m, struct event_queue *q, struct tep_record
 			settle_all(q, ended);
 		p = get_waiting_event(q, level);
 	}
-	wanted_streams = nest_belongs(&q->nest, level, c->tid, nest_context(c->flags));
+	belongs = nest_belongs(&q->nest, level, c->tid, nest_context(c->flags));
 	switch (m->types.v[type].kind) {
 	case RECORD_KSTACK:
-		if (!wanted_streams || p->has_kstack)
+		if (!belongs || p->has_kstack)
 			break;
 		p->has_kstack = true;
 		p->kpos = rec->offset;
@@ -209,8 +206,8 @@ static void add_record(struct model *m, struct event_queue *q, struct tep_record
 			p->ev.kstack = model_intern_kstack(m, rec);
 		return;
 	case RECORD_COOKIE:
-		if (!wanted_streams || !decode_cookie(&m->dec, rec, &cookie) || !cookie ||
-		    !may_have(q, p, cookie))
+		if (!belongs || !decode_cookie(&m->dec, rec, &cookie) || !cookie ||
+		    !may_have_cookie(q, p, cookie))
 			break;
 		p->asked = rec->offset;
 		p->cookie = cookie;
@@ -287,7 +284,8 @@ struct events_walk {
 	uint64_t seen;
 };
 
-static int pass_on(struct events_walk *w, struct event_queue *q)
+/* Call the callback with the first event of the queue, if the filter wants it. */
+static int pass_first_event(struct events_walk *w, struct event_queue *q)
 {
 	struct pending *p = get_slot(q, q->head);
 	struct model *m = w->m;
@@ -316,7 +314,7 @@ static int walk_by_cpu(struct events_walk *w, struct event_queue *queues, uint32
 		if (!queues[i].wanted)
 			continue;
 		while (!ret && event_queue_next(w->m, &queues[i])) {
-			ret = pass_on(w, &queues[i]);
+			ret = pass_first_event(w, &queues[i]);
 			event_queue_drop(&queues[i]);
 		}
 	}
@@ -376,7 +374,7 @@ static int walk_by_time(struct events_walk *w, struct event_queue *queues, uint3
 	while (h.nr && !ret) {
 		struct event_queue *q = h.v[0].queue;
 
-		ret = pass_on(w, q);
+		ret = pass_first_event(w, q);
 		event_queue_drop(q);
 		p = event_queue_next(w->m, q);
 		if (p)

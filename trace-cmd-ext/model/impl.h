@@ -159,7 +159,7 @@ struct model {
 	uint32_t count_cache[COUNT_CACHE];
 	bool counted;
 	uint64_t chosen;		/* events and counts passed on; used as 0 or not 0 */
-	const bool *wanted_streams;		/* by stream: read it; NULL: read all */
+	const bool *wanted_streams;	/* by stream: read it; NULL: read all */
 };
 
 /* model.c */
@@ -199,7 +199,7 @@ static inline uint64_t count_hash(const struct model_count *c)
 		      ((uint64_t)c->type << 32 | c->tid) * 0x9e3779b97f4a7c15ull);
 }
 
-static inline bool count_same(const struct model_count *a, const struct model_count *b)
+static inline bool count_has_same_key(const struct model_count *a, const struct model_count *b)
 {
 	return a->kstack == b->kstack && a->ustack == b->ustack && a->type == b->type &&
 	       a->tid == b->tid;

@@ -191,7 +191,7 @@ static int note_clock(void *data, const char *buffer, const char *clock)
 	return 0;
 }
 
-static int scan(struct model *m)
+static int scan_records(struct model *m)
 {
 	struct sink_target target = { .join = m->join, .maps = m->maps };
 	struct sections_sink drops = { .dropped = note_dropped, .data = m };
@@ -285,7 +285,7 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 	int ret;
 
 	if (!m) {
-		snprintf(why, size, "cannot be read: out of memory");
+		snprintf(why, size, "cannot be read: not enough memory");
 		return NULL;
 	}
 	if (opts)
@@ -313,7 +313,7 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 	if (!ret && m->opts.counts)
 		ret = notes_start(m);
 	if (!ret)
-		ret = scan(m);
+		ret = scan_records(m);
 	if (!ret) {
 		m->run_ustack = calloc(join_nr_runs(m->join) + 1, sizeof(*m->run_ustack));
 		if (!m->run_ustack)

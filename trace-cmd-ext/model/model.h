@@ -13,13 +13,13 @@
  * to frame numbers is valid until the next call for one of its kind. Symbols are looked up when the
  * frames of a stack are asked for, once a frame.
  *
- * The model prints nothing; errors are sentences. It is not thread safe. A damaged file can end the
- * process (libtracecmd): see tool_run_in_child(). Memory grows with the distinct stacks and with
- * the runs of requests (plugin/join/requests.h), not with the events.
+ * Only model_check_names() prints; other errors are sentences. The model is not thread safe. A
+ * damaged file can end the process (libtracecmd): see tool_run_in_child(). Memory grows with the
+ * distinct stacks and with the runs of requests (plugin/join/requests.h), not with the events.
  *
  *	struct model *m = model_open(path, &opts, why, sizeof(why));
  *	if (!m) { tool_error("%s: %s", path, why); return TOOL_INPUT; }
- *	ret = model_for_each(m, MODEL_BY_TIME, event, &wanted_streams);
+ *	ret = model_for_each(m, MODEL_BY_TIME, count_event, &count);
  *	model_close(m);
  */
 #ifndef TRACE_USTACK_MODEL_H
@@ -37,10 +37,7 @@
 
 #define MODEL_NONE	UINT32_MAX	/* no such stack */
 
-/*
- * Which events are wanted. A zeroed filter wants all. An event must match every list that is not
- * empty, and matches a list by one entry.
- */
+/* A zeroed filter wants all events. An event must match an entry of each list that is not empty. */
 struct model_filter {
 	const char **events;		/* shell patterns of NAME or SYSTEM:NAME */
 	size_t nr_events;
@@ -50,10 +47,7 @@ struct model_filter {
 	size_t nr_comms;
 	uint32_t *cpus;
 	size_t nr_cpus;
-	/*
-	 * Time stamps, both included, in ns; or in 1e-9 units if the clock counts something else.
-	 * to 0: no end.
-	 */
+	/* Both included, in ns, or in 1e-9 units of a clock that counts others. to 0: no end */
 	uint64_t from, to;
 	const char **symbols;		/* shell patterns of a function in either stack */
 	size_t nr_symbols;
@@ -154,7 +148,7 @@ const struct model_info *model_get_info(struct model *m);
 enum model_order {
 	MODEL_BY_CPU,			/* buffer by buffer, CPU by CPU: the cheaper way */
 	MODEL_BY_TIME,			/* by time stamp; at the same one, by buffer and CPU */
-	MODEL_NO_STACKS,			/* as MODEL_BY_CPU, without stacks: cheaper still */
+	MODEL_NO_STACKS,		/* as MODEL_BY_CPU, without stacks: cheaper still */
 };
 
 /*
@@ -244,10 +238,7 @@ bool model_is_event(struct model *m, uint32_t type);
 /* The threads of the file, and how many events each has in it, whatever the filter. */
 uint32_t model_nr_tasks(struct model *m);
 uint64_t model_task_events(struct model *m, uint32_t task, uint32_t *tid);
-/*
- * The stack of a run of requests, see join_get_run(); MODEL_NONE if it has no stack, or if there is
- * not enough memory.
- */
+/* The stack of a run of requests (join_get_run()); MODEL_NONE: no stack, or not enough memory */
 uint32_t model_get_run_ustack(struct model *m, uint32_t run);
 /* The join's answer for a stack with JOIN_STACK, which says which mappings apply. */
 const struct join_answer *model_get_answer(struct model *m, uint32_t ustack);

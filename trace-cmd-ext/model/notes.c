@@ -110,7 +110,7 @@ static void add_note(struct notes *t, const struct pending *p)
 	t->next = p->cut ? 0 : p->seq + 1 + p->has_kstack + !!ev->cookie_rec;
 }
 
-static void take_ready(struct notes *t)
+static void add_ready_events(struct notes *t)
 {
 	struct pending *p;
 
@@ -128,7 +128,7 @@ void notes_add_record(struct model *m, struct tep_record *rec, const struct deco
 	if (t->failed || !t->queue.wanted)
 		return;
 	event_queue_add(m, &t->queue, rec, c);
-	take_ready(t);
+	add_ready_events(t);
 }
 
 void notes_end_stream(struct model *m)
@@ -136,7 +136,7 @@ void notes_end_stream(struct model *m)
 	if (m->notes->failed)
 		return;
 	event_queue_end(&m->notes->queue);
-	take_ready(m->notes);
+	add_ready_events(m->notes);
 }
 
 /* ---- from notes to counts ---- */
@@ -152,8 +152,8 @@ static bool is_wanted(struct model *m, const struct model_task *t, const struct 
 }
 
 /* Add @c to an equal count among the latest ones; false if there is none. */
-static bool add_up(struct notes *t, struct model_count *counts, size_t nr,
-		   const struct model_count *c)
+static bool add_to_equal(struct notes *t, struct model_count *counts, size_t nr,
+			 const struct model_count *c)
 {
 	uint64_t hash = count_hash(c);
 	uint32_t slot = hash % RECENT;
@@ -161,7 +161,7 @@ static bool add_up(struct notes *t, struct model_count *counts, size_t nr,
 
 	if (t->recent[slot].at && t->recent[slot].hash == hash >> 32) {
 		old = &counts[t->recent[slot].at - 1];
-		if (count_same(old, c)) {
+		if (count_has_same_key(old, c)) {
 			old->nr += c->nr;
 			return true;
 		}
@@ -191,7 +191,7 @@ static size_t count_part(struct model *m, uint32_t stream, size_t from, size_t t
 			c.ustack = model_get_run_ustack(m, join_find_run(m->join, stream, n.tid,
 									 n.asked, n.cookie,
 									 last_of(&lasts, n.tid)));
-		if (is_wanted(m, task, &c) && !add_up(t, counts, nr, &c))
+		if (is_wanted(m, task, &c) && !add_to_equal(t, counts, nr, &c))
 			memcpy((char *)counts + nr++ * sizeof(c), &c, sizeof(c));
 	}
 	return nr;

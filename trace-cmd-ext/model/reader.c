@@ -25,7 +25,7 @@ static const struct {
 	{ "# tracer:", "is text of tracefs, not a trace.dat; record with trace-ustack record", 9 },
 };
 
-static int open_checked(const char *path, uint64_t *bytes, int *version, char *why, size_t size)
+static int open_trace_dat(const char *path, uint64_t *bytes, int *version, char *why, size_t size)
 {
 	char head[16] = "";
 	struct stat st;
@@ -78,7 +78,7 @@ fail:
 	return -1;
 }
 
-static int reopen(int fd)
+static int reopen_file(int fd)
 {
 	char path[64];
 
@@ -129,17 +129,14 @@ static void close_set(struct reader_set *set)
 	set->fd = -1;
 }
 
-/*
- * The handles of the instances are taken before any record is read, because some versions of
- * libtracecmd break otherwise.
- */
+/* Take the handles of the instances before any record: some libtracecmd versions need that. */
 static int open_set(struct reader *r, struct reader_set *set)
 {
 	struct tracecmd_input *top, **slot;
 	struct quiet quiet;
 	int i, nr;
 
-	set->fd = reopen(r->fd);
+	set->fd = reopen_file(r->fd);
 	if (set->fd < 0)
 		return -errno;
 	quiet = silence_output();
@@ -232,13 +229,13 @@ struct reader *reader_open(const char *path, const struct reader_opts *opts, cha
 	int ret;
 
 	if (!r) {
-		snprintf(why, size, "cannot be read: out of memory");
+		snprintf(why, size, "cannot be read: not enough memory");
 		return NULL;
 	}
 	if (opts)
 		r->opts = *opts;
 	r->meta.fd = r->data.fd = -1;
-	r->fd = open_checked(path, &r->bytes, &r->version, why, size);
+	r->fd = open_trace_dat(path, &r->bytes, &r->version, why, size);
 	if (r->fd < 0) {
 		free(r);
 		return NULL;

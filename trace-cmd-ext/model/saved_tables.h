@@ -47,10 +47,7 @@ void saved_tables_remove(const char *dat);
  */
 int saved_tables_read(struct saved_tables *s, const char *dat, uint64_t id);
 void saved_tables_free(struct saved_tables *s);
-/*
- * The entry of a file: by its build ID, or by its path if one of the two has no build ID. NULL if
- * there is none.
- */
+/* The entry of a file: by its build ID, or by its path if one of the two has none; or NULL. */
 const struct saved_table *saved_tables_find(const struct saved_tables *s,
 					    const struct maps_file *file);
 

@@ -169,10 +169,7 @@ static uint64_t hash_frame(const struct model_frame *f)
 	return hash64(f->addr ^ (f->offset ^ what) * 0x9e3779b97f4a7c15ull);
 }
 
-/*
- * The number of this frame, which is new if it has no hash yet; MODEL_NONE if there is not enough
- * memory.
- */
+/* The number of this frame, new if it has no hash yet; MODEL_NONE: not enough memory */
 static uint32_t get_frame(struct model *m, const struct model_frame *want, bool *new)
 {
 	uint64_t hash = hash_frame(want);

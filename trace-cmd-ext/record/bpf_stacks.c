@@ -65,13 +65,13 @@ static bool is_in_task_switch(const struct rec_event *ev)
 	return false;
 }
 
-static uint64_t sample_period_ns(const struct rec *r)
+static uint64_t get_period_ns(const struct rec *r)
 {
 	return r->opts.freq ? 1000000000 / r->opts.freq : 0;
 }
 
 /* Returns the offset of the address in a record: struct uprobe_trace_entry_head of the kernel. */
-static unsigned int uprobe_address(const struct rec_event *ev)
+static unsigned int get_address_offset(const struct rec_event *ev)
 {
 	struct bpfsrc_site site[MAX_SITES];
 	char *text;
@@ -101,7 +101,7 @@ static int open_source(struct rec *r, struct rec_bpf *s)
 		.inherit = r->opts.inherit, .quiet = r->opts.quiet,
 		.trampolines = r->opts.runtimes & RUNTIME_PYTHON,
 		.other_pids = rec_tracefs_in_other_pid_namespace(),
-		.period = sample_period_ns(r), .sample = r->format_id[FORMAT_SAMPLE],
+		.period = get_period_ns(r), .sample = r->format_id[FORMAT_SAMPLE],
 		.function = r->function, .nr_functions = r->nr_functions,
 		.function_id = rec_tracefs_read_id("ftrace", "function"),
 	};
@@ -113,8 +113,7 @@ static int open_source(struct rec *r, struct rec_bpf *s)
 	s->event = calloc(r->nr_events + 1, sizeof(*s->event));
 	if (!event || !s->event) {
 		free(event);
-		tool_error("not enough memory");
-		return TOOL_FAIL;
+		return tool_report_no_memory();
 	}
 	for (i = 0; i < r->nr_events; i++) {
 		const struct rec_event *ev = &r->event[i];
@@ -129,7 +128,7 @@ static int open_source(struct rec *r, struct rec_bpf *s)
 			.id = to->id,
 			.may_migrate = to->may_migrate || to->kind == BPFSRC_UPROBE,
 			.probe = to->kind == BPFSRC_KPROBE,
-			.address = to->kind == BPFSRC_UPROBE ? uprobe_address(ev) : 0,
+			.address = to->kind == BPFSRC_UPROBE ? get_address_offset(ev) : 0,
 			.filter = ev->sel->filter || own_event_names_two_tasks(ev) ||
 				  is_in_task_switch(ev),
 		};
@@ -222,7 +221,7 @@ int rec_bpf_add_table(struct rec *r, int fd, const char *path)
 
 /* ----------------------------------- end ---------------------------------- */
 
-static void raw_path(void *ctx, int cpu, char *path)
+static void get_raw_path(void *ctx, int cpu, char *path)
 {
 	rec_get_raw_path(ctx, BUF_EVENTS, cpu, path);
 }
@@ -265,9 +264,9 @@ static int add_user_stacks(struct rec *r, struct rec_bpf *s)
 		.map = r->format_id[FORMAT_MAP],
 		.sample = r->opts.freq ? r->format_id[FORMAT_SAMPLE] : -1,
 		.function = r->nr_functions ? rec_tracefs_read_id("ftrace", "function") : -1,
-		.period = sample_period_ns(r),
+		.period = get_period_ns(r),
 		.few_tids = has_few_tids(), .nr_cpus = r->nr_cpus,
-		.page_size = r->page_size, .header_page = header_page, .raw_path = raw_path,
+		.page_size = r->page_size, .header_page = header_page, .raw_path = get_raw_path,
 		.get_file = get_file, .progress = show_progress, .ctx = r,
 	};
 	size_t i;

@@ -169,7 +169,7 @@ int command_start(struct rec *r)
 	return err == ENOENT ? 127 : 126;
 }
 
-static bool has_ended(struct rec *r)
+static bool has_child_ended(struct rec *r)
 {
 	if (!r->child_ended && waitpid(r->child, &r->child_status, WNOHANG) == r->child)
 		r->child_ended = true;
@@ -180,10 +180,10 @@ void command_stop(struct rec *r)
 {
 	int i;
 
-	if (!r->child || has_ended(r))
+	if (!r->child || has_child_ended(r))
 		return;
 	kill(r->child, SIGTERM);
-	for (i = 0; i < END_TRIES && !has_ended(r); i++)
+	for (i = 0; i < END_TRIES && !has_child_ended(r); i++)
 		usleep(END_US);
 	if (!r->child_ended)
 		tool_error("%s: does not end, and goes on as process %d", r->opts.cmd[0],

@@ -270,9 +270,7 @@ static void add_stats(struct text *b, const struct rec *r, const struct rec_buff
 	}
 }
 
-/*
- * Add everything from the names of tasks to the data; @instance_at: offset of the instance's part.
- */
+/* Add all from the names of tasks to the data; @instance_at: offset of the instance's part. */
 static void add_options(struct text *b, const struct rec *r, uint64_t instance_at)
 {
 	char *clock = rec_tracefs_read(NULL, "trace_clock", NULL), text[512], *at;
@@ -364,9 +362,14 @@ static int open_raw(const char *path, uint64_t *from)
 	return fd;
 }
 
+struct move {
+	char *piece;
+	uint64_t done, total;		/* bytes of the CPUs before; of all CPUs */
+};
+
 /* 0, -errno if a write to the file fails, or an exit code after printing the error. */
-static int move_cpu(struct rec *r, const char *path, uint64_t size, uint64_t at, char *piece,
-		    uint64_t done, uint64_t total)
+static int move_cpu(struct rec *r, const char *path, uint64_t size, uint64_t at,
+		    const struct move *move)
 {
 	uint64_t from;
 	int fd = open_raw(path, &from), ret = 0;
@@ -380,18 +383,18 @@ static int move_cpu(struct rec *r, const char *path, uint64_t size, uint64_t at,
 		return TOOL_OUTPUT;
 	}
 	for (; from < size; from += n) {
-		n = pread(fd, piece, size - from < PIECE ? size - from : PIECE, from);
+		n = pread(fd, move->piece, size - from < PIECE ? size - from : PIECE, from);
 		if (n <= 0) {
 			tool_error("%s: %s", path, n ? strerror(errno) : "it is too short");
 			ret = TOOL_OUTPUT;
 			break;
 		}
-		ret = fd_pwrite_all(r->out_fd, piece, n, at + from);
+		ret = fd_pwrite_all(r->out_fd, move->piece, n, at + from);
 		if (ret)
 			break;
 		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, n);
 		if (!r->opts.quiet)
-			tool_progress("writing", done + from, total);
+			tool_progress("writing", move->done + from, move->total);
 	}
 	close(fd);
 	if (!ret)
@@ -399,27 +402,25 @@ static int move_cpu(struct rec *r, const char *path, uint64_t size, uint64_t at,
 	return ret;
 }
 
-static int move_data(struct rec *r, int buffer, const struct dat_layout *l, uint64_t done,
-		     uint64_t total)
+static int move_data(struct rec *r, int buffer, const struct dat_layout *l, struct move *move)
 {
-	char path[PATH_MAX], *piece = malloc(PIECE);
+	char path[PATH_MAX];
 	uint64_t at = l->data;
 	int cpu, ret = 0;
 
-	if (!piece) {
-		tool_error("not enough memory");
-		return TOOL_FAIL;
-	}
+	move->piece = malloc(PIECE);
+	if (!move->piece)
+		return tool_report_no_memory();
 	for (cpu = 0; cpu < r->nr_cpus && !ret; cpu++) {
 		rec_get_raw_path(r, buffer, cpu, path);
 		if (l->size[cpu])
-			ret = move_cpu(r, path, l->size[cpu], at, piece, done + at - l->data,
-				       total);
+			ret = move_cpu(r, path, l->size[cpu], at, move);
 		else
 			unlink(path);
 		at += l->size[cpu];
+		move->done += l->size[cpu];
 	}
-	free(piece);
+	free(move->piece);
 	return ret;
 }
 
@@ -434,7 +435,7 @@ static int print_unfinished(const struct rec *r, int error)
 }
 
 /* Does the file have its final name already? Its process may have been killed after that. */
-static bool has_its_name(const struct rec *r)
+static bool has_final_name(const struct rec *r)
 {
 	struct stat file, named;
 
@@ -444,18 +445,20 @@ static bool has_its_name(const struct rec *r)
 
 int dat_move_data(struct rec *r, struct dat_layout *top, struct dat_layout *maps)
 {
-	uint64_t total = top->end - top->data + (maps ? maps->end - maps->data : 0);
+	struct move move = {
+		.total = top->end - top->data + (maps ? maps->end - maps->data : 0),
+	};
 	struct text b = {};
 	int ret;
 
-	ret = move_data(r, BUF_EVENTS, top, 0, total);
+	ret = move_data(r, BUF_EVENTS, top, &move);
 	if (!ret && maps) {
 		text_add_bytes(&b, "options  ", 10);
 		add2(&b, OPTION_DONE);
 		add_table(&b, r, maps);
 		ret = b.failed ? -ENOMEM : fd_pwrite_all(r->out_fd, b.v, b.nr, top->end);
 		if (!ret)
-			ret = move_data(r, BUF_MAPS, maps, top->end - top->data, total);
+			ret = move_data(r, BUF_MAPS, maps, &move);
 		free(b.v);
 	}
 	/* give back the reserved room */
@@ -465,7 +468,7 @@ int dat_move_data(struct rec *r, struct dat_layout *top, struct dat_layout *maps
 	if (!ret)
 		unlink_stacks(r);
 	ret = print_unfinished(r, ret);
-	if (!ret && !has_its_name(r) && rename(r->part, r->opts.out)) {
+	if (!ret && !has_final_name(r) && rename(r->part, r->opts.out)) {
 		tool_error("%s: %s; the recording is in %s", r->opts.out, strerror(errno), r->part);
 		ret = TOOL_OUTPUT;
 	}

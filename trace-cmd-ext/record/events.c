@@ -92,10 +92,8 @@ static int select_lines(struct rec *r, char **line, size_t nr)
 				r->opts.sel[s].used = true;
 			}
 		}
-		if (meant && add_event(r, line[i], colon + 1, meant)) {
-			tool_error("not enough memory");
-			return TOOL_FAIL;
-		}
+		if (meant && add_event(r, line[i], colon + 1, meant))
+			return tool_report_no_memory();
 		*colon = ':';
 	}
 	for (s = 0; s < r->opts.nr_sel; s++) {
@@ -117,7 +115,7 @@ static int compare_names(const void *a, const void *b)
 int rec_select_events(struct rec *r)
 {
 	char *text = rec_tracefs_read(NULL, "available_events", NULL);
-	char *save, *one, **line = NULL, **bigger;
+	char *save, *one, **line = NULL, **new;
 	int ret = TOOL_FAIL;
 	size_t nr = 0;
 
@@ -129,13 +127,12 @@ int rec_select_events(struct rec *r)
 	for (one = strtok_r(text, "\n", &save); one; one = strtok_r(NULL, "\n", &save)) {
 		if (!strchr(one, ':'))
 			continue;
-		bigger = realloc(line, (nr + 1) * sizeof(*line));
-		if (!bigger) {
-			tool_error("not enough memory");
+		new = array_add(line, nr);
+		if (!new) {
+			tool_report_no_memory();
 			goto out;
 		}
-		line = bigger;
-		line[nr++] = one;
+		*new = one;
 	}
 	ret = select_lines(r, line, nr);
 	if (r->nr_events)		/* qsort() takes no NULL */
@@ -175,10 +172,7 @@ static int write_event_file(struct rec *r, const struct rec_event *ev, const cha
 	return TOOL_FAIL;
 }
 
-/*
- * "(A) && (B)" of the conditions that are not NULL; at least one is not. Returns NULL if there is
- * not enough memory.
- */
+/* "(A) && (B)" of the conditions that are not NULL; one is not. NULL: not enough memory */
 static char *join_conditions(const char *a, const char *b, const char *c)
 {
 	const char *part[] = { a, b, c };

@@ -16,7 +16,7 @@
 
 static const struct {
 	const char *name, *rest;
-} own[FORMAT_NR] = {
+} formats[FORMAT_NR] = {
 	[FORMAT_COOKIE] = { "user_unwind_cookie",
 		"\tfield:u64 cookie;\toffset:8;\tsize:8;\tsigned:0;\n"
 		"\nprint fmt: \"cookie=%llx\", REC->cookie\n" },
@@ -49,11 +49,11 @@ static const struct {
 
 const char *format_get_name(enum format f)
 {
-	return own[f].name;
+	return formats[f].name;
 }
 
 /* The lines of the common fields, with the empty line after them; malloc()ed. */
-static char *read_common(void)
+static char *read_common_fields(void)
 {
 	static const char *const wanted[] = {
 		" common_type;\toffset:0;\tsize:2;", " common_flags;\toffset:2;\tsize:1;",
@@ -81,7 +81,7 @@ static char *read_common(void)
 	return common;
 }
 
-static bool is_used(const struct rec *r, char *const *ftrace, int id)
+static bool is_id_used(const struct rec *r, char *const *ftrace, int id)
 {
 	size_t i;
 
@@ -114,7 +114,7 @@ static int check_layout(const char *event, const char *option, const char *first
 
 int format_choose_ids(struct rec *r)
 {
-	char *common = read_common(), **ftrace;
+	char *common = read_common_fields(), **ftrace;
 	int id = UINT16_MAX, f;
 
 	if (!common) {
@@ -135,7 +135,7 @@ int format_choose_ids(struct rec *r)
 	/* the kernel gives out ids from the lowest on */
 	ftrace = tracefs_system_events(tracefs_tracing_dir(), "ftrace");
 	for (f = 0; f < FORMAT_NR; f++) {
-		while (is_used(r, ftrace, id))
+		while (is_id_used(r, ftrace, id))
 			id--;
 		r->format_id[f] = id--;
 	}
@@ -147,7 +147,7 @@ int format_get_id(const struct rec *r, enum format f)
 {
 	if (r->request_by == REQUEST_BY_BPF)
 		return r->format_id[f];
-	return rec_tracefs_read_id("ftrace", own[f].name);
+	return rec_tracefs_read_id("ftrace", formats[f].name);
 }
 
 char *format_read(const struct rec *r, enum format f, size_t *size)
@@ -156,15 +156,15 @@ char *format_read(const struct rec *r, enum format f, size_t *size)
 	char file[64], *common;
 
 	if (r->request_by != REQUEST_BY_BPF) {
-		snprintf(file, sizeof(file), "events/ftrace/%s/format", own[f].name);
+		snprintf(file, sizeof(file), "events/ftrace/%s/format", formats[f].name);
 		return rec_tracefs_read(NULL, file, size);
 	}
-	common = read_common();
+	common = read_common_fields();
 	if (!common)
 		return NULL;
-	text_addf(&t, "name: %s\nID: %d\nformat:\n", own[f].name, r->format_id[f]);
+	text_addf(&t, "name: %s\nID: %d\nformat:\n", formats[f].name, r->format_id[f]);
 	text_add(&t, common);
-	text_add(&t, own[f].rest);
+	text_add(&t, formats[f].rest);
 	free(common);
 	if (t.failed) {
 		free(t.v);

@@ -153,12 +153,6 @@ static int mark_functions(struct pattern *pattern, size_t nr_patterns, struct li
 	return 0;
 }
 
-static int report_no_memory(void)
-{
-	tool_error("not enough memory");
-	return TOOL_FAIL;
-}
-
 static int select_functions(struct rec *r, struct line *line, size_t nr)
 {
 	size_t nr_patterns = r->opts.nr_functions, i;
@@ -168,7 +162,7 @@ static int select_functions(struct rec *r, struct line *line, size_t nr)
 	r->function = calloc(nr + 1, sizeof(*r->function));
 	if (!pattern || !r->function) {
 		free(pattern);
-		return report_no_memory();
+		return tool_report_no_memory();
 	}
 	for (i = 0; i < nr_patterns; i++)
 		pattern[i].name = r->opts.functions[i];
@@ -219,7 +213,7 @@ int rec_find_functions(struct rec *r)
 	}
 	for (one = strtok_r(text, "\n", &save); one; one = strtok_r(NULL, "\n", &save)) {
 		if (vec_reserve(&lines, 1)) {
-			ret = report_no_memory();
+			ret = tool_report_no_memory();
 			goto out;
 		}
 		lines.nr += parse_line(one, &lines.v[lines.nr]);

@@ -41,8 +41,8 @@
 
 struct rec_gate {
 	const struct rec *r;
-	struct tables_session *t;
-	int fanotify, gate;		/* gate: the socket */
+	struct tables_session *session;
+	int fanotify, socket;		/* socket: to the gate */
 	pid_t pid;			/* of the gate */
 	pthread_t maker;
 	bool has_maker;			/* the thread exists */
@@ -53,8 +53,8 @@ struct rec_gate {
 
 /* ---------------------------------- maker --------------------------------- */
 
-/* The next file in @fd, -1 without a descriptor for it; false: the thread is to end */
-static bool next_question(int gate, struct gate_question *q, int *fd)
+/* Wait for the next file: @fd, or -1 without a descriptor for it. False: the thread must end. */
+static bool receive_question(int socket, struct gate_question *q, int *fd)
 {
 	union {
 		struct cmsghdr head;
@@ -70,7 +70,7 @@ static bool next_question(int gate, struct gate_question *q, int *fd)
 
 	*fd = -1;
 	do {
-		n = recvmsg(gate, &msg, MSG_CMSG_CLOEXEC);
+		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
 	} while (n < 0 && errno == EINTR);
 	if (n != sizeof(*q))
 		return false;
@@ -91,7 +91,7 @@ static void add_library(void *ctx, int fd, const char *path)
 {
 	struct rec_gate *g = ctx;
 
-	tables_add_fd(g->t, fd, path);
+	tables_add_fd(g->session, fd, path);
 }
 
 /* The libraries as the waiting task finds them; false: not all of them have been looked for */
@@ -132,27 +132,27 @@ static struct gate_answer make_tables(struct rec_gate *g, int fd, const struct g
 		return a;
 	a.elf = true;
 	fd_path(fd, path, sizeof(path));
-	ret = tables_add_fd(g->t, fd, path);
+	ret = tables_add_fd(g->session, fd, path);
 	a.known = ret == -EOPNOTSUPP || ret == -ENOEXEC || add_libraries(g, fd, path, q->pid);
 	return a;
 }
 
-static void *make_all(void *arg)
+static void *run_maker(void *arg)
 {
 	struct rec_gate *g = arg;
 	struct gate_question q;
 	struct gate_answer a;
 	int fd;
 
-	while (next_question(g->gate, &q, &fd)) {
+	while (receive_question(g->socket, &q, &fd)) {
 		a = make_tables(g, fd, &q);
 		if (fd >= 0)
 			close(fd);
-		if (send(g->gate, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a))
+		if (send(g->socket, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a))
 			break;
 	}
 	/* No answers follow: the gate releases all programs */
-	shutdown(g->gate, SHUT_RDWR);
+	shutdown(g->socket, SHUT_RDWR);
 	return NULL;
 }
 
@@ -163,7 +163,7 @@ static int start_maker(struct rec_gate *g)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	ret = pthread_create(&g->maker, NULL, make_all, g);
+	ret = pthread_create(&g->maker, NULL, run_maker, g);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	g->has_maker = !ret;
 	return -ret;
@@ -262,7 +262,7 @@ static int start_gate(struct rec_gate *g)
 		gate_run(g->r, g->fanotify, fds[1], g->shared);
 	ret = g->pid < 0 ? -errno : 0;
 	close(fds[1]);
-	g->gate = fds[0];
+	g->socket = fds[0];
 	return ret;
 }
 
@@ -281,12 +281,10 @@ int rec_gate_prepare(struct rec *r)
 	if (!r->opts.wait_tables)
 		return 0;
 	r->gate = calloc(1, sizeof(*r->gate));
-	if (!r->gate) {
-		tool_error("not enough memory");
-		return TOOL_FAIL;
-	}
+	if (!r->gate)
+		return tool_report_no_memory();
 	r->gate->r = r;
-	r->gate->fanotify = r->gate->gate = r->gate->pid = -1;
+	r->gate->fanotify = r->gate->socket = r->gate->pid = -1;
 	ret = start_gate(r->gate);
 	return ret ? report_cannot_wait(r, ret) : 0;
 }
@@ -309,7 +307,7 @@ int rec_gate_start(struct rec *r)
 		tool_error("--wait-tables: there are no tables to wait for");
 		return TOOL_FAIL;
 	}
-	g->t = rec_tables_get_session(r);
+	g->session = rec_tables_get_session(r);
 	g->shared->child = r->child;
 	/* Programs depend on the gate from here on: it must live */
 	ret = waitpid(g->pid, NULL, WNOHANG) ? -(g->shared->error ? g->shared->error : ESRCH) : 0;
@@ -365,15 +363,15 @@ void rec_gate_stop(struct rec *r)
 	g->stop = true;
 	if (g->fanotify >= 0)
 		close(g->fanotify);
-	if (g->gate >= 0)
-		shutdown(g->gate, SHUT_RDWR);
+	if (g->socket >= 0)
+		shutdown(g->socket, SHUT_RDWR);
 	if (g->pid > 0)
 		status = wait_for_gate(g->pid);
 	/* the maker may be busy for long, but nothing waits for its answers any more */
 	if (g->has_maker)
 		pthread_join(g->maker, NULL);
-	if (g->gate >= 0)
-		close(g->gate);
+	if (g->socket >= 0)
+		close(g->socket);
 	if (status)
 		tool_error("--wait-tables: programs did not wait up to the end: %s",
 			   WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) :

@@ -119,7 +119,7 @@ fail:
 	return TOOL_FAIL;
 }
 
-int rec_guard_adopt(struct rec *r)
+int rec_guard_report_instances(struct rec *r)
 {
 	if (write(r->guard_pipe, "i", 1) == 1)
 		return 0;

@@ -113,7 +113,7 @@ struct rec_buffer {
 	struct tracefs_instance *instance;
 	char name[64];
 	const char *label;		/* its name in the file; "": the top buffer */
-	int lock;			/* descriptor of its folder, locked while we live */
+	int lock;			/* descriptor of its folder; held until the end */
 	struct rec_stream *stream;	/* one per CPU, while recording */
 	bool recorded;			/* the files of its CPUs exist */
 	char **stats;			/* per_cpu/cpuN/stats at the end, one per CPU */
@@ -169,10 +169,7 @@ int rec_select_events(struct rec *r);
 /* Set filters, triggers or options in the events' instance, before any event is enabled. */
 int rec_configure_events(struct rec *r);
 int rec_enable_events(struct rec *r);
-/*
- * Add the condition @own to the filter of an event and of its stacks. If the kernel refuses it,
- * nothing changes, and -errno is returned.
- */
+/* Add the condition @own to the filters of an event and its stacks. -errno: nothing changed. */
 int rec_restrict_event(struct rec *r, const struct rec_event *ev, const char *own);
 
 /* ---- own_tasks.c ---- */
@@ -248,8 +245,8 @@ void rec_name_instances(struct rec *r, pid_t pid);
 /* Open the instances that the recorder has made, for the guard. */
 void rec_adopt_instances(struct rec *r);
 int rec_configure(struct rec *r);
-/* Set the tasks whose events are recorded. */
-int rec_set_pids(struct rec *r);
+/* Choose the tasks whose events are recorded. */
+int rec_choose_tasks(struct rec *r);
 int rec_start(struct rec *r);
 /* Stop the events, then the records. */
 void rec_stop(struct rec *r);
@@ -271,7 +268,7 @@ int rec_guard_start(struct rec *r);
 /* Ignore signals, and start a session: Ctrl-C does not reach this process. @name is for ps. */
 void rec_leave_session(const char *name);
 /* Report to the guard that the instances exist and are locked. */
-int rec_guard_adopt(struct rec *r);
+int rec_guard_report_instances(struct rec *r);
 /* The recorder has finished: end the guard. */
 void rec_guard_stop(struct rec *r);
 
@@ -294,10 +291,7 @@ int command_exit_code(const struct rec *r);
 int rec_tables_start(struct rec *r);
 /* From now on, while recording, a thread registers the other tables. */
 void rec_tables_add_rest(struct rec *r);
-/*
- * Write FILE.tables, the list of files and whether they had tables. Removes the FILE.tables of an
- * earlier recording first.
- */
+/* Write FILE.tables: the files, and whether they had tables. Removes an earlier one first. */
 void rec_tables_save(struct rec *r);
 /* Print to standard error which files were covered. */
 void rec_tables_print_summary(struct rec *r);
@@ -338,10 +332,7 @@ struct gate_answer {
 int rec_gate_prepare(struct rec *r);
 /* From now on, each recorded program waits at its start for its tables. */
 int rec_gate_start(struct rec *r);
-/*
- * Close the descriptor of fanotify, in a process that was forked between rec_gate_prepare() and
- * rec_gate_start().
- */
+/* Close fanotify in a process that was forked between rec_gate_prepare() and rec_gate_start(). */
 void rec_gate_close_inherited(const struct rec *r);
 void rec_gate_stop(struct rec *r);
 /* -1 without a gate */

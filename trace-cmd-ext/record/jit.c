@@ -19,7 +19,7 @@
  *    are given in a circle: those given meanwhile lie between the last one before and the last one
  *    now, if there were not too many for that. A PID among these that was also in use at the start
  *    may have belonged to two processes.
- *  - If a map existed at the start, find_own() checked at that time that it was made after its
+ *  - If a map existed at the start, find_map_owners() checked then that it was made after its
  *    process started. For a process that is gone when the recording ends, this check counts.
  *  - Anyone can put a file into /tmp: the map must be a regular file of the process's user or of
  *    root. If the process is gone, and with it its user, the file must belong to the recorder's
@@ -47,8 +47,8 @@ struct rec_jit {
 	uint64_t start_time;			/* CLOCK_REALTIME, ns */
 	uint64_t forks;			/* since the machine started */
 	uint32_t last_pid;
-	uint32_t *own;			/* processes whose maps are theirs */
-	size_t nr_own;
+	uint32_t *owner;		/* processes whose maps are theirs */
+	size_t nr_owners;
 };
 
 /* ---- numbers of processes ---- */
@@ -148,10 +148,7 @@ static void read_process(uint32_t tgid, struct process *p)
 	free(text);
 }
 
-/*
- * Open a regular file that is not empty and belongs to @p's user or root; @birth in ns, 0: not
- * known.
- */
+/* Open a regular file, not empty, that @p's user or root owns; @birth in ns, 0: not known. */
 static int open_map(uint32_t tgid, const struct process *p, uint64_t *birth)
 {
 	char path[96];
@@ -176,12 +173,12 @@ static int open_map(uint32_t tgid, const struct process *p, uint64_t *birth)
 }
 
 /* Find all processes with a map in /tmp; the end of the recording finds later maps. */
-static void find_own(struct rec_jit *j)
+static void find_map_owners(struct rec_jit *j)
 {
 	DIR *dir = opendir("/tmp");
 	struct dirent *e;
 	struct process p;
-	uint32_t pid, *own;
+	uint32_t pid, *owner;
 	uint64_t birth;
 	char end;
 	int fd;
@@ -194,20 +191,20 @@ static void find_own(struct rec_jit *j)
 		if (fd < 0)
 			continue;
 		close(fd);
-		own = birth >= p.start ? array_add(j->own, j->nr_own) : NULL;
-		if (own)
-			*own = pid;
+		owner = birth >= p.start ? array_add(j->owner, j->nr_owners) : NULL;
+		if (owner)
+			*owner = pid;
 	}
 	if (dir)
 		closedir(dir);
 }
 
-static bool is_own(const struct rec_jit *j, uint32_t pid)
+static bool owned_map_at_start(const struct rec_jit *j, uint32_t pid)
 {
 	size_t i;
 
-	for (i = 0; i < j->nr_own; i++)
-		if (j->own[i] == pid)
+	for (i = 0; i < j->nr_owners; i++)
+		if (j->owner[i] == pid)
 			return true;
 	return false;
 }
@@ -222,7 +219,7 @@ void rec_jit_start(struct rec *r)
 	j->forks = read_number("/proc/stat", "\nprocesses ");
 	/* file times use the coarse clock: by a finer clock, new files would seem older */
 	j->start_time = clock_ns(CLOCK_REALTIME_COARSE);
-	find_own(j);
+	find_map_owners(j);
 	r->jit = j;
 }
 
@@ -248,11 +245,11 @@ static bool convert_to_clock(const struct rec *r, uint64_t ns, uint64_t *ts)
 }
 
 /* Open the map of a process; *@from: the time from which it counts. -1: no valid map. */
-static int find_map(const struct rec *r, uint32_t tgid, uint64_t *from)
+static int open_valid_map(const struct rec *r, uint32_t tgid, uint64_t *from)
 {
 	struct process p;
 	uint64_t birth;
-	bool good;
+	bool valid;
 	int fd;
 
 	read_process(tgid, &p);
@@ -261,13 +258,13 @@ static int find_map(const struct rec *r, uint32_t tgid, uint64_t *from)
 		return -1;
 	*from = 0;
 	if (p.lives)
-		good = birth >= p.start;
+		valid = birth >= p.start;
 	else
-		good = had_one_process(r, tgid) &&
-		       (birth >= r->jit->start_time || is_own(r->jit, tgid));
-	if (good && birth >= r->jit->start_time)
-		good = convert_to_clock(r, birth, from);
-	if (good)
+		valid = had_one_process(r, tgid) &&
+			(birth >= r->jit->start_time || owned_map_at_start(r->jit, tgid));
+	if (valid && birth >= r->jit->start_time)
+		valid = convert_to_clock(r, birth, from);
+	if (valid)
 		return fd;
 	close(fd);
 	return -1;
@@ -305,7 +302,7 @@ static int open_folder(const char *path)
 }
 
 /* Remove the maps of an earlier recording with this name: they are of other processes. */
-static void remove_old(const char *path)
+static void remove_old_maps(const char *path)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *d = dir < 0 ? NULL : fdopendir(dir);
@@ -340,7 +337,7 @@ size_t rec_jit_find_maps(const struct rec *r, const uint32_t *tgids, size_t nr,
 
 	*maps = NULL;
 	for (i = 0; r->jit && i < nr; i++) {
-		fd = find_map(r, tgids[i], &from);
+		fd = open_valid_map(r, tgids[i], &from);
 		if (fd < 0)
 			continue;
 		close(fd);
@@ -361,10 +358,10 @@ void rec_jit_save_maps(struct rec *r, struct rec_jit_map *maps, size_t nr)
 	size_t i;
 
 	snprintf(path, sizeof(path), "%s.jit", r->opts.out);
-	remove_old(path);
+	remove_old_maps(path);
 	for (i = 0; i < nr; i++) {
 		/* check again: the path may lead to another file by now */
-		fd = find_map(r, maps[i].tgid, &maps[i].from);
+		fd = open_valid_map(r, maps[i].tgid, &maps[i].from);
 		if (fd < 0)
 			continue;
 		if (dir < 0)
@@ -391,7 +388,7 @@ void rec_jit_save_maps(struct rec *r, struct rec_jit_map *maps, size_t nr)
 void rec_jit_stop(struct rec *r)
 {
 	if (r->jit)
-		free(r->jit->own);
+		free(r->jit->owner);
 	free(r->jit);
 	r->jit = NULL;
 }

@@ -67,14 +67,14 @@ struct search {
 	char *name[MAX_NAMES], *dir[MAX_DIRS];
 	size_t nr_names, nr_dirs;
 	const struct libs_calls *calls;
-	bool ended;			/* there is no more time */
+	bool time_over;			/* calls->more() said that there is no more time */
 };
 
-static bool has_ended(struct search *s)
+static bool is_time_over(struct search *s)
 {
-	if (!s->ended)
-		s->ended = !s->calls->more(s->calls->ctx);
-	return s->ended;
+	if (!s->time_over)
+		s->time_over = !s->calls->more(s->calls->ctx);
+	return s->time_over;
 }
 
 /* --------------------------------- files --------------------------------- */
@@ -109,7 +109,7 @@ static int open_below(struct search *s, const char *path)
 	struct stat st;
 	char name[32];
 
-	if (has_ended(s))
+	if (is_time_over(s))
 		return -1;
 	at = syscall(SYS_openat2, s->root, path, &how, sizeof(how));
 	if (at < 0 && errno == EXDEV) {
@@ -188,7 +188,7 @@ static uint32_t read_cache_u32(const struct search *s, size_t at)
 	return v;
 }
 
-/* ------------------------------- the names ------------------------------- */
+/* --------------------------- names of libraries -------------------------- */
 
 static void add_name(struct search *s, const char *name)
 {
@@ -288,7 +288,7 @@ static void add_texts(struct search *s, int fd, const Elf64_Ehdr *eh, const void
 		if (dyn.d_tag == DT_STRTAB)
 			strings = dyn.d_un.d_val;
 	}
-	for (i = 0; i < nr && !has_ended(s); i++) {
+	for (i = 0; i < nr && !is_time_over(s); i++) {
 		dyn = get_dyn(dynamic, s->class, i);
 		if (dyn.d_tag == DT_NULL)
 			return;
@@ -366,7 +366,7 @@ static bool try_cache(struct search *s, const char *name)
 	     i++, at += CACHE_ENTRY) {
 		key = read_cache_u32(s, at + CACHE_KEY_OFF);
 		value = read_cache_u32(s, at + CACHE_VALUE_OFF);
-		if (!(i % 256) && has_ended(s))
+		if (!(i % 256) && is_time_over(s))
 			break;
 		/* the text ends with a zero */
 		if (key >= s->cache_size || value >= s->cache_size ||
@@ -412,12 +412,12 @@ bool libs_for_each(int fd, const char *path, int root, const struct libs_calls *
 	if (s.nr_names)
 		read_cache(&s);
 	/* libraries add the names of others */
-	for (i = 0; i < s.nr_names && !s.ended; i++)
+	for (i = 0; i < s.nr_names && !s.time_over; i++)
 		find_library(&s, s.name[i]);
 	for (i = 0; i < s.nr_names; i++)
 		free(s.name[i]);
 	for (i = 0; i < s.nr_dirs; i++)
 		free(s.dir[i]);
 	free(s.cache_memory);
-	return !s.ended;
+	return !s.time_over;
 }

@@ -29,12 +29,12 @@
 #define MAX_FILTER	4000
 
 /* Events of the system sched about a task that need not be the running task. */
-static const char *const about[] = {
+static const char *const about_other_task[] = {
 	"sched_waking", "sched_wakeup", "sched_migrate_task", "sched_stat_wait",
 	"sched_stat_sleep", "sched_stat_iowait", "sched_stat_blocked",
 };
 
-static void add_own(struct rec *r, pid_t tid)
+static void add_own_task(struct rec *r, pid_t tid)
 {
 	pid_t *own = array_add(r->own, r->nr_own);
 
@@ -53,13 +53,13 @@ void own_tasks_find(struct rec *r)
 	dir = opendir("/proc/self/task");
 	while (dir && (d = readdir(dir)))
 		if (*d->d_name != '.')
-			add_own(r, atoi(d->d_name));
+			add_own_task(r, atoi(d->d_name));
 	if (dir)
 		closedir(dir);
 	if (r->guard > 0)
-		add_own(r, r->guard);
+		add_own_task(r, r->guard);
 	if (rec_gate_get_pid(r) > 0)
-		add_own(r, rec_gate_get_pid(r));
+		add_own_task(r, rec_gate_get_pid(r));
 }
 
 bool own_tasks_has(const struct rec *r, pid_t tid)
@@ -73,7 +73,7 @@ bool own_tasks_has(const struct rec *r, pid_t tid)
 }
 
 /* "FIELD != 12 && FIELD != 13" */
-static void add_others(struct text *b, const struct rec *r, const char *field)
+static void add_exclusions(struct text *b, const struct rec *r, const char *field)
 {
 	size_t i;
 
@@ -87,8 +87,8 @@ bool own_event_names_two_tasks(const struct rec_event *ev)
 
 	if (strcmp(ev->system, "sched"))
 		return false;
-	for (i = 0; i < sizeof(about) / sizeof(*about); i++)
-		if (!strcmp(ev->name, about[i]))
+	for (i = 0; i < sizeof(about_other_task) / sizeof(*about_other_task); i++)
+		if (!strcmp(ev->name, about_other_task[i]))
 			return true;
 	return !strcmp(ev->name, "sched_switch");
 }
@@ -100,13 +100,13 @@ static bool add_condition(struct text *b, const struct rec *r, const struct rec_
 		return false;
 	if (!strcmp(ev->name, "sched_switch")) {
 		text_add(b, "(prev_pid != 0 && ");
-		add_others(b, r, "prev_pid");
+		add_exclusions(b, r, "prev_pid");
 		text_add(b, ") || (next_pid != 0 && ");
-		add_others(b, r, "next_pid");
+		add_exclusions(b, r, "next_pid");
 		text_add(b, ")");
 		return true;
 	}
-	add_others(b, r, "pid");
+	add_exclusions(b, r, "pid");
 	return true;
 }
 
@@ -129,9 +129,7 @@ int own_tasks_leave_out(struct rec *r)
 		ret = 0;
 	for (ev = r->event; !ret && ev < r->event + r->nr_events; ev++) {
 		b.nr = 0;
-		/*
-		 * Hundreds of threads make the filter too long: the recording then has their events
-		 */
+		/* hundreds of threads make a filter too long: their events are recorded then */
 		if (add_condition(&b, r, ev) && b.nr < MAX_FILTER)
 			ret = b.failed ? -ENOMEM : rec_restrict_event(r, ev, b.v);
 	}

@@ -51,7 +51,7 @@ void rec_get_raw_path(const struct rec *r, int buffer, int cpu, char path[PATH_M
 		path[0] = '\0';
 }
 
-static void give_up(struct rec_stream *s, int error)
+static void fail_stream(struct rec_stream *s, int error)
 {
 	uint64_t one = 1;
 
@@ -70,7 +70,7 @@ static int empty_pipe(struct rec_stream *s, size_t len)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
-			give_up(s, n ? errno : EIO);
+			fail_stream(s, n ? errno : EIO);
 			return -1;
 		}
 		len -= n;
@@ -90,7 +90,7 @@ static int read_pages(struct rec_stream *s)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno != EAGAIN) {
-			give_up(s, errno);
+			fail_stream(s, errno);
 			return -1;
 		}
 		if (n <= 0)
@@ -153,10 +153,7 @@ static void *read_streams(void *arg)
 			if (s->error)
 				continue;
 			any = read_pages(s);
-			/*
-			 * poll() says half full, but there is no full page: leave this CPU alone
-			 * for a moment
-			 */
+			/* poll() says half full, but no page is full: leave the CPU for a moment */
 			fds[1 + i].fd = any < 0 || (ready && !any) ? -1 : s->raw;
 			if (ready && !any)
 				wait = PAUSE_MS;
@@ -182,10 +179,7 @@ static int open_stream(struct rec_stream *s, int buffer)
 	}
 	fcntl(s->raw, F_SETFD, FD_CLOEXEC);
 	rec_get_raw_path(r, buffer, s->cpu, path);
-	/*
-	 * Not O_APPEND, which splice() refuses. The guard goes on where a recorder may have been
-	 * killed in the middle of a page.
-	 */
+	/* Not O_APPEND, which splice() refuses. The guard goes on after the last whole page. */
 	s->out = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	at = s->out < 0 ? -1 : lseek(s->out, 0, SEEK_END) / r->page_size * r->page_size;
 	if (at < 0 || ftruncate(s->out, at) || lseek(s->out, at, SEEK_SET) < 0) {
@@ -222,10 +216,8 @@ static int start_readers(struct rec *r)
 
 	r->nr_readers = (r->nr_cpus + CPUS_A_THREAD - 1) / CPUS_A_THREAD;
 	r->reader = calloc(r->nr_readers, sizeof(*r->reader));
-	if (!r->reader) {
-		tool_error("not enough memory");
-		return TOOL_FAIL;
-	}
+	if (!r->reader)
+		return tool_report_no_memory();
 	/* only the waiting thread takes signals */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -269,10 +261,8 @@ int rec_read_start(struct rec *r, bool threads)
 		if (!b->instance)
 			continue;
 		b->stream = calloc(r->nr_cpus, sizeof(*b->stream));
-		if (!b->stream) {
-			tool_error("not enough memory");
-			return TOOL_FAIL;
-		}
+		if (!b->stream)
+			return tool_report_no_memory();
 		for (cpu = 0; cpu < r->nr_cpus; cpu++)
 			b->stream[cpu] = (struct rec_stream){
 				.r = r, .cpu = cpu, .raw = -1, .out = -1, .pipe = { -1, -1 },

@@ -78,11 +78,8 @@ int functions_check(struct tool_why *why);
 
 /* ---- tracefs.c ---- */
 
-/*
- * Find tracefs: @dir, or where it is mounted; or mount it if @mount. Returns its path, or NULL and
- * @why.
- */
-const char *rec_tracefs_find(const char *dir, bool mount, struct tool_why *why);
+/* The path of tracefs: @dir, or where it is mounted; mounts it if @may_mount. NULL and @why. */
+const char *rec_tracefs_find(const char *dir, bool may_mount, struct tool_why *why);
 /*
  * Is this another PID namespace, so that PIDs here differ from PIDs in traces? Then /proc says
  * nothing about a process in a trace, and no process can be chosen by its PID.
@@ -127,16 +124,13 @@ struct unfinished {
 
 /* Is this the name of a file that a recorder has not completed? */
 bool unfinished_is_name(const char *path);
-/*
- * Examine such a file: 0, or -errno; -EPERM if it is not the caller's, -EMEDIUMTYPE if it is not a
- * recording at all.
- */
+/* Examine such a file. 0, or -errno: -EPERM: of another user; -EMEDIUMTYPE: no recording. */
 int unfinished_examine(const char *path, struct unfinished *u);
 /*
  * Complete such a file. With @traces, add the data left in the instances of its recorder, and
- * remove these. @out is the new name: the intended name, or that name with .PID appended if such a
- * file exists by now; or "" if nothing was recorded and the file was removed. 0, or an exit code
- * after printing the error.
+ * remove these. @out gets the new name: the intended one, or that with .PID appended if a file has
+ * it by now. It is "" if nothing was recorded: then the file was removed. 0, or an exit code after
+ * printing the error.
  */
 int unfinished_complete(const char *path, bool traces, char out[PATH_MAX]);
 

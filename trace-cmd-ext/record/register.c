@@ -70,7 +70,8 @@ static bool read_interpreter(int fd, char *interp, size_t size)
 
 /*
  * Add the libraries that the dynamic loader lists: "NAME => PATH (ADDRESS)" or "PATH (ADDRESS)".
- * This runs no code of the program, and the loader is the program's own.
+ * The loader, and libraries for auditing, run here with the rights of the recorder. CMD itself runs
+ * with the same rights a moment later, so this gives it no others.
  */
 static void add_libraries(struct tables_session *t, const char *interp, const char *path)
 {
@@ -170,7 +171,7 @@ static void add_program(struct tables_session *t, const char *name)
 
 /* ------------------------------ the session ------------------------------ */
 
-static int add_file(void *ctx, int fd, const char *path)
+static int add_bpf_table(void *ctx, int fd, const char *path)
 {
 	return rec_bpf_add_table(ctx, fd, path);
 }
@@ -188,13 +189,11 @@ int rec_tables_start(struct rec *r)
 	if (!r->opts.tables)
 		return 0;
 	s = calloc(1, sizeof(*s));
-	if (!s) {
-		tool_error("not enough memory");
-		return TOOL_FAIL;
-	}
+	if (!s)
+		return tool_report_no_memory();
 	s->verbose = r->opts.verbose;
 	if (r->request_by == REQUEST_BY_BPF) {
-		opts.add_file = add_file;
+		opts.add_file = add_bpf_table;
 		ret = tables_open_with(&opts, NULL, &s->t);
 	} else {
 		ret = tables_open(&opts, &s->t);

@@ -30,7 +30,7 @@
 #define MAX_CPUS	8192		/* the kernel's limit */
 #define CLOCK_SIZE	32		/* of the name of a trace clock */
 
-/* ------------------------------- its contents ---------------------------- */
+/* ------------------------- contents of such a file ----------------------- */
 
 static struct cursor open_cursor(int fd, uint64_t at)
 {
@@ -100,10 +100,7 @@ static bool read_table(const struct rec *r, struct cursor *w, struct dat_layout 
 	return !w->failed;
 }
 
-/*
- * Read the rest, which dat_finish() writes at once; false if a part is missing: then no data was
- * moved.
- */
+/* Read the rest, which dat_finish() writes at once; false: a part is missing, no data was moved. */
 static bool read_layout(struct rec *r, struct cursor *w, struct dat_layout *top,
 			struct dat_layout *maps)
 {
@@ -155,10 +152,10 @@ bool rec_resume(struct rec *r, int *ret)
 	return true;
 }
 
-/* -------------------------------- the files ------------------------------ */
+/* ----------------------- such a file and its raw files ------------------- */
 
 /* The end of a name, after "FILE": ".part" and digits. */
-static const char *suffix_of(const char *path)
+static const char *find_suffix(const char *path)
 {
 	const char *at = path + strlen(path);
 
@@ -170,7 +167,7 @@ static const char *suffix_of(const char *path)
 
 bool unfinished_is_name(const char *path)
 {
-	return suffix_of(path) && strlen(path) + 32 < PATH_MAX;
+	return find_suffix(path) && strlen(path) + 32 < PATH_MAX;
 }
 
 /* Other programs use such names, too: did a recorder start this file? */
@@ -182,9 +179,7 @@ static bool is_ours(int fd)
 	return !w.foreign;
 }
 
-/*
- * Open the file, and set the fields that its name gives. Lock it exclusively if no recorder has it.
- */
+/* Open the file, set the fields that its name gives, and lock it if no recorder has it. */
 static int open_part(const char *path, struct rec *r, bool *alive)
 {
 	struct stat st;
@@ -200,23 +195,25 @@ static int open_part(const char *path, struct rec *r, bool *alive)
 		ret = -EPERM;
 	else if (!is_ours(r->out_fd))
 		ret = -EMEDIUMTYPE;
-	if (ret && r->out_fd >= 0)
-		close(r->out_fd);
-	if (ret)
+	if (ret) {
+		if (r->out_fd >= 0)
+			close(r->out_fd);
+		r->out_fd = -1;
 		return ret;
+	}
 	*alive = flock(r->out_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
 	return 0;
 }
 
-static void take_newer(struct timespec *than, const struct timespec *t)
+static void keep_newer(struct timespec *newest, const struct timespec *t)
 {
-	if (t->tv_sec > than->tv_sec ||
-	    (t->tv_sec == than->tv_sec && t->tv_nsec > than->tv_nsec))
-		*than = *t;
+	if (t->tv_sec > newest->tv_sec ||
+	    (t->tv_sec == newest->tv_sec && t->tv_nsec > newest->tv_nsec))
+		*newest = *t;
 }
 
-/* The raw files: how many CPUs have a file, their bytes, and the time of the last write. */
-static int look_at_raw(struct rec *r, uint64_t *bytes, struct timespec *written)
+/* Returns how many CPUs have a raw file; also their bytes, and the time of the last write. */
+static int measure_raw_files(struct rec *r, uint64_t *bytes, struct timespec *written)
 {
 	char path[PATH_MAX];
 	struct stat st;
@@ -228,7 +225,7 @@ static int look_at_raw(struct rec *r, uint64_t *bytes, struct timespec *written)
 			if (lstat(path, &st) || !S_ISREG(st.st_mode))
 				continue;
 			*bytes += st.st_size;
-			take_newer(written, &st.st_mtim);
+			keep_newer(written, &st.st_mtim);
 			r->buf[i].recorded = true;
 			if (cpu >= nr)
 				nr = cpu + 1;
@@ -243,12 +240,12 @@ int unfinished_examine(const char *path, struct unfinished *u)
 	struct timespec written = {};
 	int ret;
 
-	*u = (struct unfinished){ .pid = atoi(suffix_of(path) + 5) };
+	*u = (struct unfinished){ .pid = atoi(find_suffix(path) + 5) };
 	ret = open_part(path, &r, &u->alive);
 	if (ret)
 		return ret;
 	u->empty = !lseek(r.out_fd, 0, SEEK_END);
-	look_at_raw(&r, &u->bytes, &written);
+	measure_raw_files(&r, &u->bytes, &written);
 	close(r.out_fd);
 	return 0;
 }
@@ -264,9 +261,7 @@ static void read_clock(const struct rec *r, char clock[CLOCK_SIZE])
 	free(text);
 }
 
-/*
- * Open the instances of its recorder, if they still exist; @written: the last write to its files.
- */
+/* Open the instances of the recorder @pid, if they still exist; @written: its last write. */
 static void adopt_instances(struct rec *r, pid_t pid, const struct timespec *written,
 			    char clock[CLOCK_SIZE])
 {
@@ -285,14 +280,14 @@ static void adopt_instances(struct rec *r, pid_t pid, const struct timespec *wri
 	if (stat(path, &st))
 		return;
 	made = st.st_mtim;
-	take_newer(&made, written);
+	keep_newer(&made, written);
 	if (made.tv_sec != written->tv_sec || made.tv_nsec != written->tv_nsec)
 		return;
 	rec_adopt_instances(r);
 	read_clock(r, clock);
 }
 
-/* No data was moved yet. */
+/* Complete a file to which no data was moved yet. */
 static int finish_file(struct rec *r)
 {
 	int ret = 0;
@@ -307,60 +302,86 @@ static int finish_file(struct rec *r)
 	return ret ? ret : dat_finish(r);
 }
 
+/* The name without its suffix, or another one if a file has that name. */
+static void choose_name(const char *path, pid_t pid, char out[PATH_MAX])
+{
+	int len = find_suffix(path) - path;
+	struct stat st;
+
+	snprintf(out, PATH_MAX, "%.*s", len, path);
+	if (!lstat(out, &st))
+		snprintf(out, PATH_MAX, "%.*s.%d", len, path, (int)pid);
+}
+
+/* Open @path, which becomes @out. Returns false after printing the error. */
+static bool open_unfinished(struct rec *r, const char *path, const char *out)
+{
+	bool alive = false;
+	struct stat st;
+	int ret = open_part(path, r, &alive);
+
+	if (ret)
+		tool_error("%s: %s", path, strerror(-ret));
+	else if (alive)
+		tool_error("%s: its recorder still runs, and completes it", path);
+	else if (!lstat(out, &st))
+		tool_error("%s: it exists already; move it to another place first", out);
+	else
+		return true;
+	if (r->out_fd >= 0)
+		close(r->out_fd);
+	return false;
+}
+
+/* Complete the open file. Empties @out if there is no data. -EBADMSG: no head of a recording. */
+static int complete_file(struct rec *r, pid_t pid, bool traces, char clock[CLOCK_SIZE], char *out)
+{
+	struct cursor w = open_cursor(r->out_fd, 0);
+	struct timespec written = {};
+	uint64_t bytes = 0;
+	int ret, nr_raw = measure_raw_files(r, &bytes, &written);
+
+	if (!read_head(r, &w)) {
+		/* the recorder was killed while it wrote the head: there is no data yet */
+		*out = '\0';
+		return w.foreign || bytes ? -EBADMSG : 0;
+	}
+	r->shared->header_end = w.pos;
+	if (rec_resume(r, &ret))
+		return ret;
+	r->nr_cpus = nr_raw;
+	if (!nr_raw) {
+		/* the file ends after the head, or something else wrote the rest */
+		*out = '\0';
+		return w.size > w.pos ? -EBADMSG : 0;
+	}
+	/* the recorder makes the files of CPUs before it records */
+	if (traces)
+		adopt_instances(r, pid, &written, clock);
+	return finish_file(r);
+}
+
 int unfinished_complete(const char *path, bool traces, char out[PATH_MAX])
 {
 	struct rec_shared shared = {};
-	struct timespec written = {};
 	char clock[CLOCK_SIZE] = "";
-	struct cursor w = {};
-	bool alive = false;
-	uint64_t bytes = 0;
-	struct stat st;
-	int ret, nr_raw;
-	pid_t pid = atoi(suffix_of(path) + 5);
+	pid_t pid = atoi(find_suffix(path) + 5);
 	struct rec r = {
 		.out_fd = -1, .stop = -1, .reader_failed = -1, .shared = &shared,
 		.opts = { .quiet = true, .clock = clock, .out = out },
 	};
+	int ret;
 
 	signal(SIGXFSZ, SIG_IGN);
 	r.buf[BUF_EVENTS].lock = r.buf[BUF_MAPS].lock = -1;
 	r.buf[BUF_MAPS].label = "maps";
 	r.buf[BUF_EVENTS].label = "";
-	snprintf(out, PATH_MAX, "%.*s", (int)(suffix_of(path) - path), path);
-	if (!lstat(out, &st))
-		snprintf(out, PATH_MAX, "%.*s.%d", (int)(suffix_of(path) - path), path, (int)pid);
-	ret = open_part(path, &r, &alive);
-	if (!ret && (alive || !lstat(out, &st)))
-		ret = alive ? -EBUSY : -EEXIST;
-	if (ret) {
-		tool_error("%s: %s", ret == -EEXIST ? out : path, strerror(-ret));
-		if (r.out_fd >= 0)
-			close(r.out_fd);
+	choose_name(path, pid, out);
+	if (!open_unfinished(&r, path, out)) {
 		rec_free(&r);
 		return TOOL_OUTPUT;
 	}
-	nr_raw = look_at_raw(&r, &bytes, &written);
-	w = open_cursor(r.out_fd, 0);
-	if (!read_head(&r, &w)) {
-		/* the recorder was killed while it wrote the head: there is no data yet */
-		ret = w.foreign || bytes ? -EBADMSG : 0;
-		*out = '\0';
-	}
-	shared.header_end = w.pos;
-	if (*out && !rec_resume(&r, &ret)) {
-		r.nr_cpus = nr_raw;
-		/* the recorder makes the files of CPUs before it records */
-		if (nr_raw && traces)
-			adopt_instances(&r, pid, &written, clock);
-		if (nr_raw) {
-			ret = finish_file(&r);
-		} else {
-			/* the file ends after the head, or something else wrote the rest */
-			ret = w.size > w.pos ? -EBADMSG : 0;
-			*out = '\0';
-		}
-	}
+	ret = complete_file(&r, pid, traces, clock, out);
 	if (ret == -EBADMSG) {
 		tool_error("%s: it is not the head of a recording, or it is damaged; nothing was "
 			   "changed: remove %s* if you do not need it", path, path);

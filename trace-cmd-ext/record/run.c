@@ -35,7 +35,7 @@ static int set_up(struct rec *r)
 	if (!ret)
 		ret = rec_gate_start(r);
 	if (!ret)
-		ret = rec_set_pids(r);
+		ret = rec_choose_tasks(r);
 	return ret;
 }
 

@@ -20,10 +20,7 @@
 #define MAPS_KB		512
 /* The events' buffers take at most this part of the free memory. */
 #define MEMORY_PART	16
-/*
- * Wait this long after the last event, for tasks that still write a stack on their way to user
- * space.
- */
+/* Wait this long after the last event: tasks on their way to user space still write stacks. */
 #define GRACE_US	20000
 
 /* ------------------------------- instances ------------------------------- */
@@ -92,7 +89,7 @@ static int make_instance(struct rec_buffer *b)
 	return set_file(b, "tracing_on", "0", NULL);
 }
 
-static void remove_left(void)
+static void remove_left_instances(void)
 {
 	struct recorder_instance *left;
 	size_t nr, i;
@@ -148,7 +145,7 @@ int rec_make_instances(struct rec *r)
 {
 	int ret;
 
-	remove_left();
+	remove_left_instances();
 	rec_name_instances(r, getpid());
 	/* the kernel takes a while to make an instance: the recorder can be killed meanwhile */
 	ret = rec_guard_start(r);
@@ -157,7 +154,7 @@ int rec_make_instances(struct rec *r)
 	if (!ret && r->opts.maps)
 		ret = make_instance(&r->buf[BUF_MAPS]);
 	if (!ret)
-		ret = rec_guard_adopt(r);
+		ret = rec_guard_report_instances(r);
 	if (ret)
 		return ret;
 	read_instance_facts(r);
@@ -204,7 +201,7 @@ static unsigned long choose_kb(int nr_cpus)
 	return kb < MIN_KB ? MIN_KB : kb > MAX_KB ? MAX_KB : kb;
 }
 
-static int set_common(struct rec *r, const struct rec_buffer *b, unsigned long kb)
+static int set_clock_and_size(struct rec *r, const struct rec_buffer *b, unsigned long kb)
 {
 	char text[32];
 	int ret;
@@ -243,10 +240,10 @@ int rec_configure(struct rec *r)
 	int ret;
 
 	r->buffer_kb = r->opts.kb ? r->opts.kb : choose_kb(r->nr_cpus);
-	ret = set_common(r, &r->buf[BUF_EVENTS], r->buffer_kb);
+	ret = set_clock_and_size(r, &r->buf[BUF_EVENTS], r->buffer_kb);
 	if (!ret && r->opts.maps)
-		ret = set_common(r, &r->buf[BUF_MAPS],
-				 r->buffer_kb < MAPS_KB ? r->buffer_kb : MAPS_KB);
+		ret = set_clock_and_size(r, &r->buf[BUF_MAPS],
+					 r->buffer_kb < MAPS_KB ? r->buffer_kb : MAPS_KB);
 	if (!ret && r->opts.maps)
 		ret = set_file(&r->buf[BUF_MAPS], "options/" MAPS, "1", "use --no-maps-instance");
 	if (!ret)
@@ -284,7 +281,7 @@ static int add_threads(struct rec *r, struct text *t, pid_t pid)
 	return ret;
 }
 
-int rec_set_pids(struct rec *r)
+int rec_choose_tasks(struct rec *r)
 {
 	const struct rec_buffer *b = &r->buf[BUF_EVENTS];
 	struct text t = {};
@@ -345,9 +342,7 @@ void rec_stop(struct rec *r)
 	struct tracefs_instance *in = r->buf[BUF_EVENTS].instance;
 
 	rec_bpf_set_sampling(r, false);
-	/*
-	 * The instance does not exist: without it, these files would be those of the whole machine
-	 */
+	/* Without an instance, these files would be those of the whole machine */
 	if (!in)
 		return;
 	if (!r->triggers) {

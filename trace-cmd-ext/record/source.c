@@ -176,23 +176,23 @@ static int report_no_source(const struct rec *r, const char *why)
 int rec_choose_source(struct rec *r)
 {
 	enum source s = r->opts.source;
-	bool own = r->opts.freq || r->opts.nr_functions, any = own;
+	bool needs_bpf = r->opts.freq || r->opts.nr_functions, any_stack = needs_bpf;
 	struct tool_why why;
 	size_t i;
 
 	for (i = 0; i < r->nr_events; i++) {
 		if (!r->event[i].sel->no_stack)
-			any = true;
+			any_stack = true;
 		if (r->event[i].sel->no_stack || r->event[i].sel->stack_if)
 			r->triggers = true;
 	}
-	if (!any) {
+	if (!any_stack) {
 		r->source = SOURCE_NONE;
 		r->request_by = REQUEST_NONE;
 		r->triggers = r->opts.maps = r->opts.tables = false;
 		return 0;
 	}
-	if (own && s == SOURCE_AUTO)
+	if (needs_bpf && s == SOURCE_AUTO)
 		s = SOURCE_BPF;
 	if (source_check(s, &why))
 		return report_no_source(r, why.text);

@@ -39,7 +39,7 @@ static int parse_offset(const char *format, const char *name)
 
 static void add_tgid(struct rec_stats *c, uint32_t tgid)
 {
-	uint32_t *bigger;
+	uint32_t *new;
 	size_t i;
 
 	/* mostly the previous one */
@@ -48,14 +48,12 @@ static void add_tgid(struct rec_stats *c, uint32_t tgid)
 			return;
 	if (!tgid || c->nr_tgids == MAX_TGIDS)
 		return;
-	bigger = realloc(c->tgid, (c->nr_tgids + 1) * sizeof(*bigger));
-	if (!bigger)
-		return;
-	c->tgid = bigger;
-	bigger[c->nr_tgids++] = tgid;
+	new = array_add(c->tgid, c->nr_tgids);
+	if (new)
+		*new = tgid;
 }
 
-/* A pass over the file for all kinds of records, or one for stacks of processes with a map. */
+/* A pass over all records, or a second one over stacks of processes whose map came later */
 struct pass {
 	struct ids id;
 	int flags_at;			/* in a stack */
@@ -111,8 +109,8 @@ static void count_record(const struct pass *p, const char *data, int size)
 	}
 }
 
-/* How many stacks of a process are older than its map? */
-static void count_late(const struct pass *p, uint64_t ts, const char *data, int size)
+/* Count a stack of a process with a map, and whether it is older than the map. */
+static void count_older_stacks(const struct pass *p, uint64_t ts, const char *data, int size)
 {
 	uint32_t tgid = read_number_at(data, size, p->tgid_at);
 	uint16_t type;
@@ -143,7 +141,7 @@ static void count_page(struct pass *p, struct kbuffer *kbuf, char *page)
 		rec.size = kbuffer_event_size(kbuf);
 		rec.offset = p->at + kbuffer_curr_offset(kbuf);
 		if (p->c->nr_maps)
-			count_late(p, rec.ts, rec.data, rec.size);
+			count_older_stacks(p, rec.ts, rec.data, rec.size);
 		else
 			count_record(p, rec.data, rec.size);
 		if (p->join && !p->error)
@@ -254,7 +252,7 @@ static const char *const reasons[MSG_NR_REASONS] = {
 };
 
 /* Print the counts of the source bpf. */
-static void print_stock(const struct rec *r)
+static void print_bpf_counts(const struct rec *r)
 {
 	const struct bpfsrc_stats *bpf;
 	const struct insert_stats *s = rec_bpf_get_stats(r, &bpf);
@@ -330,7 +328,7 @@ static void print_summary(struct rec *r, const struct rec_stats *c)
 		fprintf(stderr, "  %llu user stacks by frame pointers\n", (ull)c->user_stacks);
 	else if (c->joined)
 		print_join(c);
-	print_stock(r);
+	print_bpf_counts(r);
 	if (c->lost)
 		fprintf(stderr, "  %llu records were lost: a CPU's buffer of %lu KB was full; -b "
 			"makes it larger\n", (ull)c->lost, r->buffer_kb);
@@ -339,7 +337,7 @@ static void print_summary(struct rec *r, const struct rec_stats *c)
 	print_jit(r, c);
 }
 
-/* Print which maps were kept, and how many stacks they name. */
+/* Save the maps of JIT code, and count the processes with a map that names some of its stacks. */
 static int save_maps(struct rec *r, struct rec_stats *c)
 {
 	bool later = false;

@@ -44,7 +44,7 @@ static const char *use_tracefs(const char *dir, struct tool_why *why)
 }
 
 /* Returns 0 or -errno; -EACCES if only root may search the folder. */
-static int check_events(const char *dir)
+static int stat_events(const char *dir)
 {
 	char path[PATH_MAX];
 	struct stat st;
@@ -53,19 +53,19 @@ static int check_events(const char *dir)
 	return stat(path, &st) ? -errno : 0;
 }
 
-const char *rec_tracefs_find(const char *dir, bool mount_it, struct tool_why *why)
+const char *rec_tracefs_find(const char *dir, bool may_mount, struct tool_why *why)
 {
 	const char *found = NULL;
 	int ret;
 
 	if (dir)
 		return use_tracefs(dir, why);
-	ret = check_events(TRACEFS);
+	ret = stat_events(TRACEFS);
 	if (ret == -EACCES || ret == -EPERM)
 		return use_tracefs(TRACEFS, why);
-	if (ret && mount_it && !access(TRACEFS, F_OK) &&
+	if (ret && may_mount && !access(TRACEFS, F_OK) &&
 	    !mount("nodev", TRACEFS, "tracefs", 0, NULL))
-		ret = check_events(TRACEFS);
+		ret = stat_events(TRACEFS);
 	if (!ret)
 		return use_tracefs(TRACEFS, why);
 	if (tracefs_tracing_dir_is_mounted(false, &found) > 0 && found)

@@ -108,8 +108,8 @@ static void read_signals(struct rec *r)
 	}
 }
 
-/* Descriptors of the processes of -p; -1 for processes that are gone. */
-static struct pollfd *watch_all(const struct rec *r)
+/* For poll(): signals, failed readers, and the processes of -p; -1 for processes that are gone. */
+static struct pollfd *open_watched(const struct rec *r)
 {
 	struct pollfd *fds = calloc(2 + r->opts.nr_pids, sizeof(*fds));
 	size_t i;
@@ -126,7 +126,7 @@ static struct pollfd *watch_all(const struct rec *r)
 }
 
 /* Does one of the processes still run? */
-static bool any_left(const struct rec *r, struct pollfd *fds)
+static bool has_running_process(const struct rec *r, struct pollfd *fds)
 {
 	bool any = false;
 	size_t i;
@@ -144,20 +144,18 @@ static bool any_left(const struct rec *r, struct pollfd *fds)
 
 int rec_wait_for_end(struct rec *r)
 {
-	struct pollfd *fds = watch_all(r);
+	struct pollfd *fds = open_watched(r);
 	double start_time = now_seconds(), left;
 	int ms, ret;
 	size_t i;
 
-	if (!fds) {
-		tool_error("not enough memory");
-		return TOOL_FAIL;
-	}
+	if (!fds)
+		return tool_report_no_memory();
 	read_signals(r);
 	while (!interrupted && !fds[1].revents) {
 		if (r->opts.cmd && r->child_ended)
 			break;
-		if (r->opts.nr_pids && !any_left(r, fds))
+		if (r->opts.nr_pids && !has_running_process(r, fds))
 			break;
 		ms = r->opts.nr_pids ? LOOK_MS : -1;
 		if (r->opts.duration) {

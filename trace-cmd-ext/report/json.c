@@ -51,7 +51,7 @@ static void make_frame(struct report *r, struct jsonw *j, uint32_t frame)
 	jsonw_end(j);
 }
 
-static const char *frame_text(struct report *r, uint32_t frame)
+static const char *get_frame_text(struct report *r, uint32_t frame)
 {
 	struct text t = {};
 	struct jsonw j = { .text = &t };
@@ -87,7 +87,7 @@ static void add_frames(struct report *r, struct jsonw *j, const char *name, cons
 
 	jsonw_array(j, name);
 	for (i = 0; i < nr; i++) {
-		text = frames ? frame_text(r, frames[i]) : NULL;
+		text = frames ? get_frame_text(r, frames[i]) : NULL;
 		if (!text) {
 			j->text->failed = true;
 			return;
@@ -178,7 +178,7 @@ static void add_field(struct report *r, struct jsonw *j, const struct model_even
 		add_array(r, j, field, p, len);
 }
 
-void json_event(struct report *r, const struct model_event *ev)
+void json_add_event(struct report *r, const struct model_event *ev)
 {
 	const struct model_type *type = model_get_type(r->m, ev->type);
 	const struct tep_format_field *field;

@@ -22,7 +22,7 @@
 
 #define MAX_WORKERS	64
 #define TURN		1024		/* items: a few megabytes of text */
-#define FEW		8192		/* one process prints fewer items as fast */
+#define MIN_ITEMS	8192		/* one process prints fewer items as fast */
 
 struct turns {
 	struct report *r;
@@ -83,14 +83,14 @@ static int print_event(void *data, const struct model_event *ev)
 	if (ret <= 0)
 		return ret;
 	if (r->json) {
-		json_event(r, ev);
+		json_add_event(r, ev);
 		return 0;
 	}
-	printer_record(r->printer, &r->out, ev->buffer, ev->rec);
+	printer_add_record(r->printer, &r->out, ev->buffer, ev->rec);
 	if (ev->kstack_rec)
-		printer_record(r->printer, &r->out, ev->buffer, ev->kstack_rec);
+		printer_add_record(r->printer, &r->out, ev->buffer, ev->kstack_rec);
 	if (ev->cookie_rec)
-		printer_record(r->printer, &r->out, ev->buffer, ev->cookie_rec);
+		printer_add_record(r->printer, &r->out, ev->buffer, ev->cookie_rec);
 	return 0;
 }
 
@@ -113,8 +113,8 @@ static int print_all_records(struct turns *t)
 		rec = recs[first];
 		ret = take_item(t);
 		if (ret > 0) {
-			printer_record(t->r->printer, &t->r->out,
-				       reader_get_stream(reader, first)->buffer, rec);
+			printer_add_record(t->r->printer, &t->r->out,
+					   reader_get_stream(reader, first)->buffer, rec);
 			ret = 0;
 		}
 		recs[first] = reader_next(reader, first);
@@ -129,7 +129,7 @@ static int print_record(void *data, uint32_t buffer, struct tep_record *rec)
 	int ret = take_item(t);
 
 	if (ret > 0)
-		printer_record(t->r->printer, &t->r->out, buffer, rec);
+		printer_add_record(t->r->printer, &t->r->out, buffer, rec);
 	return ret < 0 ? ret : 0;
 }
 
@@ -152,7 +152,7 @@ static int print_items(struct turns *t)
 		if (!r->printer)
 			return -ENOMEM;
 		if (!t->me)
-			printer_head(r->printer, &r->out);
+			printer_add_head(r->printer, &r->out);
 		/* the head is part of the first turn */
 	}
 	t->mine = false;
@@ -174,7 +174,7 @@ static int print_items(struct turns *t)
 	return ret ? ret : tool_no_memory ? -ENOMEM : 0;
 }
 
-static int wait_for(pid_t *pids, uint32_t nr)
+static int wait_for_printers(pid_t *pids, uint32_t nr)
 {
 	uint32_t left = nr, i;
 	int status, ret = 0, sig = 0;
@@ -206,7 +206,7 @@ static int wait_for(pid_t *pids, uint32_t nr)
 	return ret;
 }
 
-uint32_t report_processes(void)
+uint32_t report_choose_processes(void)
 {
 	long nr = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -221,7 +221,7 @@ int report_print(struct report *r, uint32_t processes)
 
 	/* for a few items, starting processes takes longer than printing */
 	if (processes < 2 || r->library_reads_ahead || processes > MAX_WORKERS ||
-	    model_get_info(r->m)->records < FEW) {
+	    model_get_info(r->m)->records < MIN_ITEMS) {
 		t.nr = 1;
 		return print_items(&t);
 	}
@@ -250,6 +250,6 @@ int report_print(struct report *r, uint32_t processes)
 	while (ret && processes--)
 		kill(pids[processes], SIGKILL);
 	if (!ret)
-		ret = wait_for(pids, processes);
+		ret = wait_for_printers(pids, processes);
 	return ret;
 }

@@ -6,10 +6,7 @@
 #include "trace-cmd-ext/model/model.h"
 #include "libunwind-user/base/base.h"
 
-/*
- * A report. Several processes print it in pieces, one piece after the other. Each process reads all
- * the pieces and makes the text of some.
- */
+/* A report, which several processes print in pieces: each reads all, and makes the text of some. */
 struct report {
 	struct model *m;
 	const struct decode *decode;
@@ -30,11 +27,12 @@ bool printer_reads_ahead(struct model *m);
 struct printer *printer_new(struct report *r);
 void printer_free(struct printer *p);
 /* Add the lines before all records. */
-void printer_head(struct printer *p, struct text *out);
-void printer_record(struct printer *p, struct text *out, uint32_t buffer, struct tep_record *rec);
+void printer_add_head(struct printer *p, struct text *out);
+void printer_add_record(struct printer *p, struct text *out, uint32_t buffer,
+			struct tep_record *rec);
 
 /* json.c */
-void json_event(struct report *r, const struct model_event *ev);
+void json_add_event(struct report *r, const struct model_event *ev);
 void json_free(struct report *r);
 
 /*
@@ -46,6 +44,6 @@ void json_free(struct report *r);
 int report_print(struct report *r, uint32_t processes);
 
 /* A good number of processes for this machine. */
-uint32_t report_processes(void);
+uint32_t report_choose_processes(void);
 
 #endif

@@ -15,10 +15,7 @@
 #include "report.h"
 #include "plugin/trace-cmd/trace-cmd.h"
 
-/*
- * Versions of trace-cmd print the latency flags if their library has this function. It is never
- * called.
- */
+/* trace-cmd prints the latency flags if its library has this function. It is never called. */
 #pragma weak tracecmd_iterate_events_reverse
 int tracecmd_iterate_events_reverse(struct tracecmd_input *handle, cpu_set_t *cpus, int cpu_size,
 				    int (*callback)(struct tracecmd_input *handle,
@@ -162,7 +159,7 @@ void printer_free(struct printer *p)
 	free(p);
 }
 
-void printer_head(struct printer *p, struct text *out)
+void printer_add_head(struct printer *p, struct text *out)
 {
 	text_addf(out, "cpus=%d\n", tep_get_cpus(p->tep));
 }
@@ -264,7 +261,8 @@ static void add_slow_head(struct printer *p, struct text *out, struct tep_event 
 	add_seq(p, out);
 }
 
-void printer_record(struct printer *p, struct text *out, uint32_t buffer, struct tep_record *rec)
+void printer_add_record(struct printer *p, struct text *out, uint32_t buffer,
+			struct tep_record *rec)
 {
 	struct tep_event *event = tep_find_event_by_record(p->tep, rec);
 	uint32_t tid;

@@ -48,10 +48,7 @@ struct fold;
 struct fold *fold_new(void);
 void fold_free(struct fold *f);
 
-/*
- * The number of a file, a name, or a list of names (outermost first); UINT32_MAX if there is not
- * enough memory.
- */
+/* The number of a file, a name or a list of names (outermost first); UINT32_MAX: no memory */
 uint32_t fold_add_file(struct fold *f, const char *path);
 uint32_t fold_add_name(struct fold *f, enum fold_kind kind, const char *text, uint32_t file);
 uint32_t fold_add_seg(struct fold *f, const uint32_t *names, uint32_t nr);

@@ -14,10 +14,7 @@
 
 #include "fold.h"
 
-/*
- * Write the finished fold @f: value[@by], or with @diff both values. 0 or -ENOMEM; check @out for
- * write errors with ferror().
- */
+/* Write the finished fold @f: value[@by], or with @diff both. 0 or -ENOMEM; check ferror(@out). */
 int folded_write(FILE *out, const struct fold *f, int by, bool diff);
 
 #endif

@@ -51,7 +51,7 @@ const char *gather_by_to_name(enum gather_by by)
 	return names[by];
 }
 
-const char *gather_unit(const struct gather_opts *o, struct model *m)
+const char *gather_get_unit(const struct gather_opts *o, struct model *m)
 {
 	if (o->by == GATHER_COUNT)
 		return "events";
@@ -60,7 +60,7 @@ const char *gather_unit(const struct gather_opts *o, struct model *m)
 	return model_get_info(m)->nsec ? "ns" : "clock units";
 }
 
-void gather_filter(const struct gather_opts *o, struct model_filter *f)
+void gather_make_filter(const struct gather_opts *o, struct model_filter *f)
 {
 	if (o->by == GATHER_COUNT) {
 		*f = *o->filter;
@@ -71,7 +71,7 @@ void gather_filter(const struct gather_opts *o, struct model_filter *f)
 	f->nr_events = o->by == GATHER_WAKEUP ? 3 : 1;
 }
 
-const char *gather_why_empty(const struct gather_opts *o)
+const char *gather_explain_empty(const struct gather_opts *o)
 {
 	if (o->by == GATHER_WAKEUP)
 		return "it has no events sched:sched_switch and sched:sched_waking, which show who "
@@ -168,9 +168,9 @@ static int gather_wait(void *data, const struct wait *w)
 
 	if (!is_wanted_wait(s, w, &ns) || !paths_have_symbol(s->p, w->kstack, w->ustack))
 		return 0;
-	seg[SEG_TASK] = paths_task(s->p, w->tid);
-	seg[SEG_USER] = paths_user(s->p, w->ustack, w->kstack);
-	seg[SEG_KERNEL] = paths_kernel(s->p, w->kstack);
+	seg[SEG_TASK] = paths_get_task(s->p, w->tid);
+	seg[SEG_USER] = paths_get_user(s->p, w->ustack, w->kstack);
+	seg[SEG_KERNEL] = paths_get_kernel(s->p, w->kstack);
 	return add_sample(s, seg, s->o->numbers ? 1 : ns, 1);
 }
 
@@ -183,7 +183,7 @@ static int gather_wake(void *data, const struct wait *w, const struct waker *by)
 	if (!is_wanted_wait(s, w, &ns) || (!paths_have_symbol(s->p, w->kstack, w->ustack) &&
 					   !paths_have_symbol(s->p, by->kstack, by->ustack)))
 		return 0;
-	paths_wake(s->p, w, by, seg);
+	paths_get_wake_up(s->p, w, by, seg);
 	return add_sample(s, seg, s->o->numbers ? 1 : ns, 1);
 }
 
@@ -202,18 +202,18 @@ static int gather_events(struct gather_state *s)
 		first = v[i].type;
 	}
 	for (i = 0; i < nr && !ret; i++) {
-		seg[SEG_TASK] = paths_task(s->p, v[i].tid);
-		seg[SEG_USER] = paths_user(s->p, v[i].ustack, v[i].kstack);
-		seg[SEG_KERNEL] = paths_kernel(s->p, v[i].kstack);
+		seg[SEG_TASK] = paths_get_task(s->p, v[i].tid);
+		seg[SEG_USER] = paths_get_user(s->p, v[i].ustack, v[i].kstack);
+		seg[SEG_KERNEL] = paths_get_kernel(s->p, v[i].kstack);
 		/* the name of the event, if there are events of several types */
-		seg[SEG_EVENT] = several ? paths_event(s->p, v[i].type) : FOLD_NONE;
+		seg[SEG_EVENT] = several ? paths_get_event(s->p, v[i].type) : FOLD_NONE;
 		ret = add_sample(s, seg, v[i].nr, v[i].nr);
 	}
 	return ret;
 }
 
-int gather(struct model *m, const struct gather_opts *o, struct fold *f, int slot, bool alone,
-	   struct gather_stats *st)
+int gather_samples(struct model *m, const struct gather_opts *o, struct fold *f, int slot,
+		   bool alone, struct gather_stats *st)
 {
 	struct gather_state s = { .m = m, .o = o, .f = f, .st = st, .slot = slot, .alone = alone };
 	struct waits_opts wo = { .file = o->file, .data = &s };
@@ -242,7 +242,7 @@ int gather(struct model *m, const struct gather_opts *o, struct fold *f, int slo
 	return ret;
 }
 
-static int pass_on(void *data, const struct wait *w)
+static int pass_wait(void *data, const struct wait *w)
 {
 	struct gather_state *s = data;
 	uint64_t ns;
@@ -257,7 +257,7 @@ int gather_waits(struct model *m, const struct gather_opts *o,
 		 struct waits_stats *st)
 {
 	struct gather_state s = { .m = m, .o = o, .each = each, .data = data };
-	struct waits_opts wo = { .file = o->file, .wait = pass_on, .data = &s };
+	struct waits_opts wo = { .file = o->file, .wait = pass_wait, .data = &s };
 	struct paths_opts po = { .symbols = o->filter->symbols,
 				 .nr_symbols = o->filter->nr_symbols };
 	int ret;

@@ -26,7 +26,7 @@ struct gather_opts {
 	/*
 	 * The user's filter. By count, it is the filter of the model. Otherwise it chooses waiting
 	 * tasks, the CPUs they left, and a time: the part of a wait within it counts. The filter of
-	 * the model then comes from gather_filter().
+	 * the model then comes from gather_make_filter().
 	 */
 	const struct model_filter *filter;
 	const char *file;		/* path */
@@ -41,27 +41,24 @@ struct gather_stats {
 bool gather_parse_by(const char *name, enum gather_by *by);
 const char *gather_by_to_name(enum gather_by by);
 /* The unit of the weight: "events", "ns", ... */
-const char *gather_unit(const struct gather_opts *o, struct model *m);
+const char *gather_get_unit(const struct gather_opts *o, struct model *m);
 
 /* The filter to open a model with. */
-void gather_filter(const struct gather_opts *o, struct model_filter *f);
+void gather_make_filter(const struct gather_opts *o, struct model_filter *f);
 
 /*
  * Add all samples of @m to @f. value[@slot] is their weight. The other value is their number, or
  * 0 with @alone. Returns 0; a negative errno; -ENODATA if the file has no such events.
  */
-int gather(struct model *m, const struct gather_opts *o, struct fold *f, int slot, bool alone,
-	   struct gather_stats *st);
+int gather_samples(struct model *m, const struct gather_opts *o, struct fold *f, int slot,
+		   bool alone, struct gather_stats *st);
 
-/*
- * Call @wait for each wait, with the part of its time that the filter wants; for callers that need
- * no fold.
- */
+/* Call @wait for each wait, with the part of its time that the filter wants, without a fold. */
 int gather_waits(struct model *m, const struct gather_opts *o,
 		 int (*wait)(void *data, const struct wait *w, uint64_t ns), void *data,
 		 struct waits_stats *st);
 
 /* The reason for -ENODATA: a sentence "cause; remedy". */
-const char *gather_why_empty(const struct gather_opts *o);
+const char *gather_explain_empty(const struct gather_opts *o);
 
 #endif

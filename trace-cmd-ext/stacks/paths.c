@@ -156,7 +156,7 @@ static const char *get_missing_note(struct model *m, enum join_state state)
 	return join_words[state].frame;
 }
 
-void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n)
+void paths_get_notes(struct model *m, uint32_t ustack, struct paths_notes *n)
 {
 	const struct model_ustack *u = model_get_ustack(m, ustack);
 	uint32_t flags = u->flags;
@@ -205,7 +205,7 @@ static bool spell_user(struct paths *p, uint32_t ustack)
 	frames = model_get_uframes(p->m, ustack, &nr);
 	if (!frames)
 		return false;
-	paths_notes(p->m, ustack, &n);
+	paths_get_notes(p->m, ustack, &n);
 	for (i = 0; i < n.nr; i++)
 		add_note(p, n.outer[i]);
 	if (!p->o.lines)
@@ -292,7 +292,7 @@ static bool starts_kernel_thread(const char *func)
 	return false;
 }
 
-const char *paths_no_user(struct model *m, uint32_t kstack)
+const char *paths_explain_no_user(struct model *m, uint32_t kstack)
 {
 	const uint32_t *frames;
 	uint32_t nr = 0;
@@ -303,13 +303,13 @@ const char *paths_no_user(struct model *m, uint32_t kstack)
 	return "[no user stack asked for]";
 }
 
-uint32_t paths_user(struct paths *p, uint32_t ustack, uint32_t kstack)
+uint32_t paths_get_user(struct paths *p, uint32_t ustack, uint32_t kstack)
 {
 	const char *why;
 
 	if (ustack != MODEL_NONE)
 		return get_stack_seg(p, true, ustack, false);
-	why = p->joined ? paths_no_user(p->m, kstack) : NULL;
+	why = p->joined ? paths_explain_no_user(p->m, kstack) : NULL;
 	if (!why)
 		return FOLD_NONE;
 	p->tmp.nr = 0;
@@ -317,7 +317,7 @@ uint32_t paths_user(struct paths *p, uint32_t ustack, uint32_t kstack)
 	return finish_seg(p, false);
 }
 
-uint32_t paths_kernel(struct paths *p, uint32_t kstack)
+uint32_t paths_get_kernel(struct paths *p, uint32_t kstack)
 {
 	return kstack == MODEL_NONE ? FOLD_NONE : get_stack_seg(p, false, kstack, false);
 }
@@ -343,14 +343,14 @@ static struct tid *get_tid(struct paths *p, uint32_t tid)
 	return t;
 }
 
-uint32_t paths_task(struct paths *p, uint32_t tid)
+uint32_t paths_get_task(struct paths *p, uint32_t tid)
 {
 	struct tid *t = get_tid(p, tid);
 
 	return t ? t->seg : UINT32_MAX;
 }
 
-uint32_t paths_event(struct paths *p, uint32_t type)
+uint32_t paths_get_event(struct paths *p, uint32_t type)
 {
 	const struct model_type *t;
 	char text[300];
@@ -389,10 +389,7 @@ static uint32_t spell_waker_kernel(struct paths *p, const struct waker *by)
 	return s->reversed - 1;
 }
 
-/*
- * An interrupt is the waker itself. The program that it interrupted did not cause the wake-up, so
- * only the name of its task is shown.
- */
+/* An interrupt is the waker, not the program that it interrupted: show only the task's name. */
 static uint32_t spell_waker_user(struct paths *p, const struct waker *by)
 {
 	static const char *const context[] = {
@@ -404,7 +401,7 @@ static uint32_t spell_waker_user(struct paths *p, const struct waker *by)
 	if (by->context == WAKER_TASK) {
 		if (by->ustack != MODEL_NONE)
 			return get_stack_seg(p, true, by->ustack, true);
-		return paths_user(p, MODEL_NONE, by->kstack);
+		return paths_get_user(p, MODEL_NONE, by->kstack);
 	}
 	p->tmp.nr = 0;
 	add_note(p, context[by->context]);
@@ -412,15 +409,15 @@ static uint32_t spell_waker_user(struct paths *p, const struct waker *by)
 	return finish_seg(p, false);
 }
 
-void paths_wake(struct paths *p, const struct wait *w, const struct waker *by,
-		uint32_t seg[FOLD_SEGS])
+void paths_get_wake_up(struct paths *p, const struct wait *w, const struct waker *by,
+		       uint32_t seg[FOLD_SEGS])
 {
-	seg[SEG_TASK] = paths_task(p, w->tid);
-	seg[SEG_USER] = paths_user(p, w->ustack, w->kstack);
-	seg[SEG_KERNEL] = paths_kernel(p, w->kstack);
+	seg[SEG_TASK] = paths_get_task(p, w->tid);
+	seg[SEG_USER] = paths_get_user(p, w->ustack, w->kstack);
+	seg[SEG_KERNEL] = paths_get_kernel(p, w->kstack);
 	seg[SEG_WAKER_KERNEL] = spell_waker_kernel(p, by);
 	seg[SEG_WAKER_USER] = spell_waker_user(p, by);
-	seg[SEG_WAKER_TASK] = paths_task(p, by->tid);
+	seg[SEG_WAKER_TASK] = paths_get_task(p, by->tid);
 }
 
 /* ---- which are wanted ---- */

@@ -38,12 +38,12 @@ struct paths_notes {
 	uint32_t nr;
 	const char *inner;
 };
-void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n);
+void paths_get_notes(struct model *m, uint32_t ustack, struct paths_notes *n);
 /*
  * Why an event has no user stack although no stack is missing, in a file with user stacks. NULL for
  * an event of a kernel thread, which needs no reason.
  */
-const char *paths_no_user(struct model *m, uint32_t kstack);
+const char *paths_explain_no_user(struct model *m, uint32_t kstack);
 /* Is it a kernel frame of the tracer itself? Such frames are left out if they are innermost. */
 bool paths_is_tracer(const struct model_frame *f);
 
@@ -54,15 +54,15 @@ struct paths *paths_new(struct model *m, struct fold *f, const struct paths_opts
 void paths_free(struct paths *p);
 
 /* Each returns a segment, or UINT32_MAX if there is not enough memory. */
-uint32_t paths_task(struct paths *p, uint32_t tid);
+uint32_t paths_get_task(struct paths *p, uint32_t tid);
 /* If there was no request for a stack, @kstack shows whether the event is of a kernel thread. */
-uint32_t paths_user(struct paths *p, uint32_t ustack, uint32_t kstack);
-uint32_t paths_kernel(struct paths *p, uint32_t kstack);
-uint32_t paths_event(struct paths *p, uint32_t type);
+uint32_t paths_get_user(struct paths *p, uint32_t ustack, uint32_t kstack);
+uint32_t paths_get_kernel(struct paths *p, uint32_t kstack);
+uint32_t paths_get_event(struct paths *p, uint32_t type);
 
 /* All segments of a wake-up. */
-void paths_wake(struct paths *p, const struct wait *w, const struct waker *by,
-		uint32_t seg[FOLD_SEGS]);
+void paths_get_wake_up(struct paths *p, const struct wait *w, const struct waker *by,
+		       uint32_t seg[FOLD_SEGS]);
 
 /* Does one of these two stacks hold a function that matches @symbols? */
 bool paths_have_symbol(struct paths *p, uint32_t kstack, uint32_t ustack);

@@ -23,9 +23,7 @@ struct strtab {
 	struct hidx idx;
 };
 
-/*
- * The number of a string of @len bytes, which is copied; UINT32_MAX if there is not enough memory.
- */
+/* The number of a string of @len bytes, which is copied; UINT32_MAX: not enough memory */
 uint32_t strtab_add(struct strtab *t, const char *s, size_t len);
 /* The terminated string of a number; valid until the next strtab_add(). */
 const char *strtab_get(const struct strtab *t, uint32_t nr, size_t *len);

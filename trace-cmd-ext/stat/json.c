@@ -5,7 +5,7 @@
 
 #include "stat.h"
 
-static void json_requests(struct jsonw *j, const struct stat_requests *r)
+static void put_requests(struct jsonw *j, const struct stat_requests *r)
 {
 	int i;
 
@@ -20,17 +20,17 @@ static void json_requests(struct jsonw *j, const struct stat_requests *r)
 	jsonw_end(j);
 }
 
-static void json_process(struct jsonw *j, struct model *m, const struct stat_process *p)
+static void put_process(struct jsonw *j, struct model *m, const struct stat_process *p)
 {
 	jsonw_object(j, NULL);
 	jsonw_signed(j, "pid", (int)p->pid);
 	jsonw_string(j, "comm", stat_process_name(m, p));
 	jsonw_number(j, "events", p->events);
-	json_requests(j, &p->r);
+	put_requests(j, &p->r);
 	jsonw_end(j);
 }
 
-static void json_file(struct jsonw *j, const struct stat_file *f)
+static void put_file(struct jsonw *j, const struct stat_file *f)
 {
 	static const char *const known[] = {
 		[STAT_UNKNOWN] = "unknown", [STAT_RECORDED] = "recorded",
@@ -57,7 +57,7 @@ static void json_file(struct jsonw *j, const struct stat_file *f)
 	jsonw_end(j);
 }
 
-static void json_event(struct jsonw *j, struct model *m, const struct stat_event *e)
+static void put_event(struct jsonw *j, struct model *m, const struct stat_event *e)
 {
 	const struct model_type *t = model_get_type(m, e->type);
 
@@ -70,7 +70,7 @@ static void json_event(struct jsonw *j, struct model *m, const struct stat_event
 	jsonw_end(j);
 }
 
-static void json_head(struct jsonw *j, const struct model_info *info, const struct stat_counts *s)
+static void put_head(struct jsonw *j, const struct model_info *info, const struct stat_counts *s)
 {
 	jsonw_number(j, "version", info->version);
 	jsonw_number(j, "bytes", info->bytes);
@@ -98,8 +98,8 @@ void stat_print_json(struct model *m, const struct stat_counts *s, const char *p
 
 	jsonw_object(&j, NULL);
 	jsonw_string(&j, "file", path);
-	json_head(&j, model_get_info(m), s);
-	json_requests(&j, &s->r);
+	put_head(&j, model_get_info(m), s);
+	put_requests(&j, &s->r);
 	jsonw_object(&j, "no_request");
 	jsonw_number(&j, "user", s->unasked);
 	jsonw_number(&j, "other", s->never_asked);
@@ -110,15 +110,15 @@ void stat_print_json(struct model *m, const struct stat_counts *s, const char *p
 	jsonw_end(&j);
 	jsonw_array(&j, "by_process");
 	for (i = 0; i < s->processes.nr; i++)
-		json_process(&j, m, &s->processes.v[i]);
+		put_process(&j, m, &s->processes.v[i]);
 	jsonw_end(&j);
 	jsonw_array(&j, "by_file");
 	for (i = 0; i < s->files.nr; i++)
-		json_file(&j, &s->files.v[i]);
+		put_file(&j, &s->files.v[i]);
 	jsonw_end(&j);
 	jsonw_array(&j, "by_event");
 	for (i = 0; i < s->by_event.nr; i++)
-		json_event(&j, m, &s->by_event.v[i]);
+		put_event(&j, m, &s->by_event.v[i]);
 	jsonw_end(&j);
 	jsonw_end(&j);
 	putchar('\n');

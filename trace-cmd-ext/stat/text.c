@@ -139,7 +139,7 @@ static void print_ends(const struct stat_counts *s)
 			       end_reason_about(i), "", end_reason_remedy(i));
 }
 
-/* Its table, in 24 characters. */
+/* Print how much of the file its table covers, or why it has none, in 24 characters. */
 static void put_table(const struct stat_file *f)
 {
 	const char *open = f->known == STAT_POSSIBLE ? "(" : "", *close = *open ? ")" : "";

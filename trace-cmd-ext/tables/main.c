@@ -6,8 +6,9 @@
  *	make FILE -o OUT	write the table that is generated for an ELF file
  *	dump FILE		print a table: that of an SFrame section in a file of its own, or
  *				the generated one of an ELF file
- *	verify FILE...		is the generated table right? each row of .eh_frame is looked up
- *				in it, and what it does not cover is listed by cause
+ *	verify FILE...		look up each row of .eh_frame in the generated table, and list by
+ *				cause what the table does not cover
+ *	register, run		register tables with the kernel, see serve.c
  *
  * Exit status: 0; 1 if something is wrong with a file; 2 for a wrong command line.
  */
@@ -207,7 +208,7 @@ static int dump_func(const struct sframe_table *t, uint32_t index)
 	return 0;
 }
 
-/* Dump a file that is a section; 1 if it is something else. */
+/* Read a file that is an SFrame section; 1 if it is something else. */
 static int read_section(const char *path, struct gen_table *table)
 {
 	struct stat st;
@@ -271,8 +272,8 @@ struct verify {
 	struct sframe_table t;
 	bool no_caller;			/* the function is __start_context(), which nothing calls */
 	struct cfi_row state;		/* the row whose end is not known yet */
-	uint64_t row_start, end;
-	bool open;
+	uint64_t row_start, end;	/* end: of the function */
+	bool has_row;			/* @state is a row */
 	uint64_t rows, holes, no_callers, wrong;
 };
 
@@ -367,14 +368,14 @@ static void verify_row(struct verify *v, uint64_t end)
 {
 	uint64_t pc, last = v->row_start + 32 < end ? v->row_start + 32 : end;
 
-	if (!v->open || end <= v->row_start)
+	if (!v->has_row || end <= v->row_start)
 		return;
 	v->rows++;
 	for (pc = v->row_start; pc < last; pc++)
 		verify_pc(v, pc);
 	verify_pc(v, v->row_start + (end - v->row_start) / 2);
 	verify_pc(v, end - 1);
-	v->open = false;
+	v->has_row = false;
 }
 
 static int on_fde(void *arg, uint64_t start, uint64_t end)
@@ -394,7 +395,7 @@ static int on_row(void *arg, uint64_t start, const struct cfi_row *state)
 	verify_row(v, start);
 	v->row_start = start;
 	v->state = *state;
-	v->open = true;
+	v->has_row = true;
 	return 0;
 }
 

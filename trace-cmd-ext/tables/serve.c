@@ -26,7 +26,7 @@
 
 struct serve {
 	const char *name;		/* of the subcommand */
-	struct tables_session *t;
+	struct tables_session *session;
 	bool all, verbose, quiet;
 	double start;			/* now_seconds() */
 	bool progress_shown;		/* on the terminal */
@@ -87,7 +87,7 @@ static void print_summary(struct serve *s)
 
 	if (s->quiet)
 		return;
-	tables_get_summary(s->t, &sum);
+	tables_get_summary(s->session, &sum);
 	for (c = TABLES_COVERED + 1; c < TABLES_NR_CAUSES; c++)
 		without += sum.files[c];
 	printf("%" PRIu64 " files have tables (%" PRIu64 " from the cache), %.1f MiB, in %.3f s\n",
@@ -103,11 +103,11 @@ static void print_summary(struct serve *s)
 		       sum.anon_processes, sum.anon_bytes, sum.unreadable);
 	if (without)
 		printf("%" PRIu64 " files have none:\n", without);
-	tables_for_each(s->t, print_file, s);
+	tables_for_each(s->session, print_file, s);
 	fflush(stdout);
 }
 
-/* -------------------------------- both do -------------------------------- */
+/* ----------------------- start of both subcommands ----------------------- */
 
 static int usage(const struct serve *s, const char *what, FILE *to)
 {
@@ -132,7 +132,7 @@ static int open_tables(struct serve *s, bool no_cache)
 	int ret;
 
 	s->start = now_seconds();
-	ret = tables_open(&opts, &s->t);
+	ret = tables_open(&opts, &s->session);
 	switch (-ret) {
 	case 0:
 		break;
@@ -148,14 +148,14 @@ static int open_tables(struct serve *s, bool no_cache)
 		return complain(s, "user_unwind_tables in /sys/kernel/tracing: %s",
 				strerror(-ret));
 	}
-	ret = tables_get_cache_error(s->t);
+	ret = tables_get_cache_error(s->session);
 	if (ret && !s->quiet)
 		complain(s, "the folder of tables cannot be used (%s), so all are made again; it "
 			 "must belong to you, and nobody else may write to it", strerror(-ret));
 	return 0;
 }
 
-/* Handle the options, then the files, then all that runs. Returns 0 or the exit status. */
+/* Read the options; open the tables. @files: the first other argument. 0, or the exit status. */
 static int begin_serving(struct serve *s, int argc, char **argv, const char *what, int *files)
 {
 	static const struct option longs[] = {
@@ -202,7 +202,7 @@ static int add_files(struct serve *s, char **file)
 	int ret, status = 0;
 
 	for (; *file; file++) {
-		ret = tables_add_path(s->t, *file);
+		ret = tables_add_path(s->session, *file);
 		if (ret)
 			status = complain(s, "%s: no table: %s", *file,
 					  ret == -ENODATA ? "it has no .eh_frame" :
@@ -213,17 +213,17 @@ static int add_files(struct serve *s, char **file)
 	return status;
 }
 
-static int add_all(struct serve *s)
+static int add_running(struct serve *s)
 {
 	int ret;
 
 	if (!s->all)
 		return 0;
-	ret = tables_follow(s->t, true);
+	ret = tables_follow(s->session, true);
 	if (!ret)
-		ret = tables_follow_wait(s->t);
+		ret = tables_follow_wait(s->session);
 	if (!ret)
-		ret = tables_recall(s->t);
+		ret = tables_recall(s->session);
 	if (!ret || ret == -ENOENT)
 		return 0;
 	return complain(s, "tables for all running programs: %s", strerror(-ret));
@@ -232,8 +232,8 @@ static int add_all(struct serve *s)
 static void end_serving(struct serve *s)
 {
 	if (s->all)
-		tables_remember(s->t);
-	tables_close(s->t);
+		tables_remember(s->session);
+	tables_close(s->session);
 }
 
 /* ------------------------------ subcommands ------------------------------ */
@@ -255,10 +255,10 @@ int cmd_register(int argc, char **argv)
 	ret = add_files(&s, argv + files);
 	if (!ret) {
 		/* the vDSO of arm64 has frame records in place of .eh_frame */
-		vdso = tables_add_vdso(s.t);
+		vdso = tables_add_vdso(s.session);
 		if (vdso && vdso != -ENODATA && !s.quiet)
 			complain(&s, "the vDSO has no table: %s", strerror(-vdso));
-		ret = add_all(&s);
+		ret = add_running(&s);
 	}
 	if (!ret) {
 		print_summary(&s);
@@ -282,7 +282,7 @@ int cmd_run(int argc, char **argv)
 	if (ret)
 		return ret;
 	s.all = true;
-	ret = add_all(&s);
+	ret = add_running(&s);
 	if (ret)
 		goto out;
 	pid = fork();

@@ -21,10 +21,7 @@ struct output {
 bool output_is_input(const char *path, const char *input);
 /* 0, or TOOL_OUTPUT after printing the error. */
 int output_open(struct output *o, const char *path);
-/*
- * Keep the output if @code is TOOL_OK, otherwise remove it. Returns @code, or TOOL_OUTPUT after
- * printing the error.
- */
+/* Keep the output if @code is TOOL_OK, or remove it. Returns @code; TOOL_OUTPUT after an error. */
 int output_close(struct output *o, int code);
 
 #endif

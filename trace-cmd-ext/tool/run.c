@@ -85,7 +85,7 @@ bool tool_use_colour(void)
 }
 
 /* Die by the signal that ended the reader, so that a shell sees it. */
-static int pass_on(int sig)
+static int die_by_signal(int sig)
 {
 	signal(sig, SIG_DFL);
 	raise(sig);
@@ -127,7 +127,7 @@ int tool_run_in_child(const char *file, int (*run)(void *arg), void *arg)
 		return WEXITSTATUS(status);
 	sig = WTERMSIG(status);
 	if (sig == SIGINT || sig == SIGTERM || sig == SIGPIPE || sig == SIGHUP || sig == SIGQUIT)
-		return pass_on(sig);
+		return die_by_signal(sig);
 	if (sig == SIGXCPU || sig == SIGKILL)
 		tool_error("%s: is damaged, or there is not enough memory or time to read it: "
 			   "reading was stopped", file);

@@ -48,6 +48,12 @@ int tool_set_why(struct tool_why *why, int error, const char *remedy, const char
 	return error;
 }
 
+int tool_report_no_memory(void)
+{
+	tool_error("not enough memory");
+	return TOOL_FAIL;
+}
+
 int tool_usage(const char *cmd, const char *fmt, ...)
 {
 	char buf[1024];

@@ -40,6 +40,8 @@ struct tool_why {
 	size_t cause;			/* length of the cause in it */
 	const char *remedy;		/* NULL: none is known */
 };
+/* Print that a request for memory failed; returns TOOL_FAIL. */
+int tool_report_no_memory(void);
 /* Returns @error. @remedy may be NULL, and is not copied. */
 int tool_set_why(struct tool_why *why, int error, const char *remedy, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -49,7 +51,7 @@ int tool_usage(const char *cmd, const char *fmt, ...) __attribute__((format(prin
 int tool_bad_option(const char *cmd);
 /* The arguments of the subcommand; main() sets it. */
 extern char **tool_argv;
-/* Print a --help text through the pager if there is one; returns TOOL_OK. */
+/* Print a --help text through the pager if there is one; returns TOOL_OK or TOOL_OUTPUT. */
 int tool_help(const char *text);
 
 /* ---- reading a file ----
@@ -68,10 +70,7 @@ void tool_exit_child(int code) __attribute__((noreturn));
  * TOOL_OK. It is printed at the end: one sentence even if the library breaks off later.
  */
 void tool_note_incomplete(const char *file);
-/*
- * A request for memory failed, see memory.c: the output may lack something. tool_finish() says so
- * and makes TOOL_FAIL of TOOL_OK.
- */
+/* A request for memory failed (memory.c). tool_finish() says so and makes TOOL_FAIL of TOOL_OK. */
 extern atomic_bool tool_no_memory;
 /* Flush standard output and print errors; TOOL_OUTPUT if there was an error, else @code. */
 int tool_finish(int code);

@@ -6,7 +6,7 @@
 # words.
 
 . "$(dirname "$0")/../lib.sh"
-[ $ARCH = arm64 ] || skip "on arm64 only: there are 32-bit Arm programs"
+[ $ARCH = arm64 ] || skip_test "on arm64 only: there are 32-bit Arm programs"
 need_kernel
 
 python3 - $TEST_TMP/arm <<'END'

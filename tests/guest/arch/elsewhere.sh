@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../tables/lib.sh"
 . "$(dirname "$0")/../record/lib.sh"
-[ $ARCH != amd64 ] || skip "the other machine is amd64"
+[ $ARCH != amd64 ] || skip_test "the other machine is amd64"
 need_tables
 need_program $USTACK
 

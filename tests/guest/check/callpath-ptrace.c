@@ -54,7 +54,7 @@ static int kill_pending(pid_t tid)
 	return ptrace(PTRACE_GETREGS, tid, NULL, &regs) && errno == ESRCH;
 }
 
-static unsigned int walk(pid_t tid, const struct user_regs_struct *regs, uint64_t *addr)
+static unsigned int walk_stack(pid_t tid, const struct user_regs_struct *regs, uint64_t *addr)
 {
 	unsigned int ws = regs->cs == USER_CS32 ? 4 : 8, nr = 0;
 	uint64_t fp = regs->rbp, sp = regs->rsp, ra, next;
@@ -74,13 +74,13 @@ static unsigned int walk(pid_t tid, const struct user_regs_struct *regs, uint64_
 	return nr;
 }
 
-static void compare(pid_t tid, const struct cp_record *rec, const uint64_t *addr,
-		    unsigned int nr, unsigned int flags)
+static void compare_stack(pid_t tid, const struct cp_record *rec, const uint64_t *addr,
+			  unsigned int nr, unsigned int flags)
 {
-	char why[128];
+	char why[WHY_SIZE];
 	unsigned int i;
 
-	if (truth_same(rec, addr, nr, flags, 0, why, sizeof(why))) {
+	if (truth_same(rec, addr, nr, flags, 0, why)) {
 		right++;
 		return;
 	}
@@ -105,7 +105,7 @@ static int is_ready(void)
 	return ready;
 }
 
-static const struct cp_record *lookup(pid_t tid, unsigned int seq)
+static const struct cp_record *find_record(pid_t tid, unsigned int seq)
 {
 	const struct cp_record *rec;
 
@@ -119,8 +119,8 @@ static const struct cp_record *lookup(pid_t tid, unsigned int seq)
 	return rec;
 }
 
-static void keep(pid_t tid, unsigned int seq, const uint64_t *addr, unsigned int nr,
-		 unsigned int flags)
+static void keep_stack(pid_t tid, unsigned int seq, const uint64_t *addr, unsigned int nr,
+		       unsigned int flags)
 {
 	struct late *l = malloc(sizeof(*l) + nr * sizeof(*addr));
 
@@ -145,9 +145,9 @@ static void compare_late(void)
 	while (late) {
 		l = late;
 		late = l->next;
-		rec = lookup(l->tid, l->seq);
+		rec = find_record(l->tid, l->seq);
 		if (rec)
-			compare(l->tid, rec, l->addr, l->nr, l->flags);
+			compare_stack(l->tid, rec, l->addr, l->nr, l->flags);
 		else
 			unknown++;
 		free(l);
@@ -166,18 +166,18 @@ static void at_syscall(pid_t tid)
 	    ptrace(PTRACE_GET_SYSCALL_INFO, tid, (void *)sizeof(info), &info) <= 0 ||
 	    info.op != PTRACE_SYSCALL_INFO_ENTRY)
 		return;
-	nr = walk(tid, &regs, addr);
+	nr = walk_stack(tid, &regs, addr);
 	if (!nr)
 		return;
 	flags = regs.cs == USER_CS32 ? STACK_COMPAT : 0;
-	rec = lookup(tid, info.entry.args[4]);
+	rec = find_record(tid, info.entry.args[4]);
 	if (rec)
-		compare(tid, rec, addr, nr, flags);
+		compare_stack(tid, rec, addr, nr, flags);
 	else
-		keep(tid, info.entry.args[4], addr, nr, flags);
+		keep_stack(tid, info.entry.args[4], addr, nr, flags);
 }
 
-static int run(void)
+static int run_program(void)
 {
 	const long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
 			     PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
@@ -246,7 +246,7 @@ int main(int argc, char **argv)
 			strerror(errno));
 		_exit(127);
 	}
-	status = pid < 0 ? -1 : run();
+	status = pid < 0 ? -1 : run_program();
 	if (status) {
 		fprintf(stderr, "%s: did not end well: status 0x%x\n", argv[2], status);
 		return 1;

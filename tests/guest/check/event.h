@@ -84,10 +84,9 @@ int read_dat(struct trace *trace, const char *path);
 int read_report(struct trace *trace, const char *path, const struct program *programs,
 		unsigned int nr_programs);
 
-/* join.c: read_dat() calls these; see there */
-void join_cookie(struct event *ev, uint64_t cookie);
-void join_stack(unsigned int tid, uint64_t cookie, uint64_t ts, int cpu, unsigned int tgid,
-		unsigned int flags, const uint64_t *addr, unsigned int nr);
+/* join.c: read_dat() calls these; see there. @part: a record of a stack, with its addresses */
+void join_add_cookie(struct event *ev, uint64_t cookie);
+void join_add_stack(const struct event *part);
 void join_all(struct trace *trace);
 
 struct verdict {

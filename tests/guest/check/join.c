@@ -29,14 +29,14 @@ struct stack {
 
 static struct stack *buckets[BUCKETS];
 
-static struct stack **bucket(unsigned int tid, uint64_t cookie)
+static struct stack **get_bucket(unsigned int tid, uint64_t cookie)
 {
 	uint64_t h = (cookie ^ (cookie >> 32) ^ ((uint64_t)tid << 20)) * 0x9e3779b97f4a7c15ull;
 
 	return &buckets[h >> 48];
 }
 
-static void *need(void *mem)
+static void *check_memory(void *mem)
 {
 	if (!mem) {
 		fprintf(stderr, "no memory for the stacks of this trace\n");
@@ -45,43 +45,42 @@ static void *need(void *mem)
 	return mem;
 }
 
-void join_cookie(struct event *ev, uint64_t cookie)
+void join_add_cookie(struct event *ev, uint64_t cookie)
 {
 	ev->cookie = cookie;
 	ev->status = JOIN_PENDING;
 }
 
-void join_stack(unsigned int tid, uint64_t cookie, uint64_t ts, int cpu, unsigned int tgid,
-		unsigned int flags, const uint64_t *addr, unsigned int nr)
+void join_add_stack(const struct event *part)
 {
-	struct stack **head = bucket(tid, cookie), *s;
+	struct stack **head = get_bucket(part->tid, part->cookie), *s;
 
 	for (s = *head; s; s = s->next) {
-		if (s->tid == tid && s->cookie == cookie)
+		if (s->tid == part->tid && s->cookie == part->cookie)
 			break;
 	}
 	if (!s || !(s->flags & STACK_MORE)) {
-		s = need(calloc(1, sizeof(*s)));
+		s = check_memory(calloc(1, sizeof(*s)));
 		s->next = *head;
 		*head = s;
-		s->tid = tid;
-		s->cookie = cookie;
-		s->tgid = tgid;
+		s->tid = part->tid;
+		s->cookie = part->cookie;
+		s->tgid = part->tgid;
 	}
-	s->ts = ts;
-	s->cpu = cpu;
-	s->flags = flags;
-	s->addr = need(realloc(s->addr, (s->nr + nr + 1) * sizeof(*addr)));
-	memcpy(s->addr + s->nr, addr, nr * sizeof(*addr));
-	s->nr += nr;
+	s->ts = part->ts;
+	s->cpu = part->cpu;
+	s->flags = part->flags;
+	s->addr = check_memory(realloc(s->addr, (s->nr + part->nr_addr + 1) * sizeof(*s->addr)));
+	memcpy(s->addr + s->nr, part->addr, part->nr_addr * sizeof(*s->addr));
+	s->nr += part->nr_addr;
 }
 
-static struct stack *nearest(const struct event *ev)
+static struct stack *find_nearest(const struct event *ev)
 {
 	struct stack *s, *best = NULL;
 	uint64_t d, best_d = 0;
 
-	for (s = *bucket(ev->tid, ev->cookie); s; s = s->next) {
+	for (s = *get_bucket(ev->tid, ev->cookie); s; s = s->next) {
 		if (s->tid != ev->tid || s->cookie != ev->cookie || s->flags & STACK_MORE)
 			continue;
 		d = s->ts > ev->ts ? s->ts - ev->ts : ev->ts - s->ts;
@@ -97,7 +96,7 @@ static struct stack *nearest(const struct event *ev)
 static uint64_t *last_cookie;
 static unsigned int max_tid;
 
-static void find_last(const struct trace *trace)
+static void find_last_cookies(const struct trace *trace)
 {
 	unsigned int i;
 
@@ -105,7 +104,7 @@ static void find_last(const struct trace *trace)
 		if (trace->event[i].tid > max_tid)
 			max_tid = trace->event[i].tid;
 	}
-	last_cookie = need(calloc(max_tid + 1, sizeof(*last_cookie)));
+	last_cookie = check_memory(calloc(max_tid + 1, sizeof(*last_cookie)));
 	for (i = 0; i < trace->nr; i++) {
 		if (trace->event[i].cookie)
 			last_cookie[trace->event[i].tid] = trace->event[i].cookie;
@@ -118,12 +117,12 @@ void join_all(struct trace *trace)
 	struct event *ev;
 	unsigned int i;
 
-	find_last(trace);
+	find_last_cookies(trace);
 	for (i = 0; i < trace->nr; i++) {
 		ev = &trace->event[i];
 		if (!ev->cookie)
 			continue;
-		s = nearest(ev);
+		s = find_nearest(ev);
 		if (s) {
 			ev->status = JOIN_STACK;
 			ev->addr = s->addr;

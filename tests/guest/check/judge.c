@@ -2,10 +2,9 @@
 /*
  * Compare each event's user stack with the call path that its task recorded.
  *
- * At any moment three facts are known about a task: the entry of the last system call that it
- * entered (found by the sequence number in the call's arguments), whether it has left this call,
- * and the cookie of that entry into the kernel. From these facts follows the right stack of an
- * event:
+ * Three facts are known about a task at any moment: the record's entry of its last system call
+ * (found by the sequence number in the arguments), whether it has left this call, and the cookie of
+ * the call. The right stack of an event follows from these facts:
  *
  *   in a system call, or after its exit event under the same cookie: that entry
  *   a new task, before its first system call: the entry that spawned it
@@ -32,10 +31,7 @@ struct state {
 	char			inside;		/* in a system call */
 	char			fresh;		/* a new program has not made a call yet */
 	unsigned int		last_enter;	/* index of the task's last EV_ENTER */
-	/*
-	 * The thread whose execve() takes this task's number, before the event that says
-	 * so; 0: no thread does.
-	 */
+	/* The thread whose execve() is about to take this task's number; 0: no thread */
 	unsigned int		exec_from;
 	/*
 	 * This thread's execve() takes the number of task exec_to, and that task, which is about
@@ -52,7 +48,8 @@ static const struct trace *trace;
 static unsigned int max_tid;
 static const struct judge *judge;
 
-static int same(const struct cp_record *rec, const struct event *ev, char *why, size_t size)
+/* Does the event have the stack of this entry? If not, @why says the difference. */
+static int is_same(const struct cp_record *rec, const struct event *ev, char why[WHY_SIZE])
 {
 	unsigned int flags = ev->flags;
 
@@ -62,10 +59,10 @@ static int same(const struct cp_record *rec, const struct event *ev, char *why, 
 			flags |= STACK_TRUNCATED;
 	}
 	if (ev->tgid && rec->tgid && ev->tgid != rec->tgid && !(rec->flags & CP_SPAWN)) {
-		snprintf(why, size, "tgid %u, not %u", ev->tgid, rec->tgid);
+		snprintf(why, WHY_SIZE, "tgid %u, not %u", ev->tgid, rec->tgid);
 		return 0;
 	}
-	return truth_same(rec, ev->addr, ev->nr_addr, flags, judge->tables, why, size);
+	return truth_same(rec, ev->addr, ev->nr_addr, flags, judge->tables, why);
 }
 
 static int is_entry_point(const struct event *ev)
@@ -80,7 +77,7 @@ static int is_entry_point(const struct event *ev)
 }
 
 /* Interrupted in user space: the outermost frame must still be the task's first frame */
-static int plausible(const struct state *st, const struct event *ev)
+static int has_own_end(const struct state *st, const struct event *ev)
 {
 	const struct cp_record *rec = st->entry;
 
@@ -94,7 +91,7 @@ static int plausible(const struct state *st, const struct event *ev)
 	return ev->addr[ev->nr_addr - 1] == rec->frame[rec->depth - 1] || is_entry_point(ev);
 }
 
-static void show(const struct event *ev, const struct cp_record *rec, const char *why)
+static void print_wrong(const struct event *ev, const struct cp_record *rec, const char *why)
 {
 	unsigned int i;
 
@@ -125,11 +122,11 @@ static int fits_gap(const struct state *st, const struct event *ev)
 	unsigned int next = next_enter[ev - trace->event];
 	unsigned int to = next ? trace->event[next].seq : 0xffffffff;
 	const struct cp_record *const *rec;
-	char why[160];
+	char why[WHY_SIZE];
 
 	rec = truth_from(judge->truth, ev->tid, st->entry ? st->entry->seq : CP_FIRST_SEQ);
 	for (; rec && *rec && (*rec)->tid == ev->tid && (*rec)->seq <= to; rec++) {
-		if (same(*rec, ev, why, sizeof(why)))
+		if (is_same(*rec, ev, why))
 			return 1;
 	}
 	return 0;
@@ -139,13 +136,13 @@ static int fits_gap(const struct state *st, const struct event *ev)
 static int is_leader(const struct state *st, const struct event *ev)
 {
 	const struct cp_record *rec = st->leader;
-	char why[160];
+	char why[WHY_SIZE];
 
 	if (!st->exec_to || !st->entry || !(st->entry->flags & CP_EXEC))
 		return 0;
 	if (!rec)
 		rec = states[st->exec_to].entry;
-	return rec && same(rec, ev, why, sizeof(why));
+	return rec && is_same(rec, ev, why);
 }
 
 static int is_sigreturn(const struct cp_record *rec)
@@ -153,84 +150,93 @@ static int is_sigreturn(const struct cp_record *rec)
 	return rec->flags & CP_COMPAT ? rec->nr == 119 || rec->nr == 173 : rec->nr == 15;
 }
 
+/* Counts a stack that was walked at the event and may lack frames; false for another stack */
+static int count_incomplete(const struct state *st, const struct event *ev,
+			    const struct cp_record *rec, struct verdict *v)
+{
+	if (!judge->at_event || !(ev->flags & STACK_INCOMPLETE) ||
+	    (ev->nr_addr && rec && !is_sigreturn(rec) && st->inside &&
+	     !truth_starts(rec, ev->addr, ev->nr_addr, judge->tables)))
+		return 0;
+	/* at the end of a task there is no memory left to walk */
+	if (!ev->nr_addr && ev - trace->event > st->last_enter)
+		v->exiting++;
+	else
+		v->partial++;
+	return 1;
+}
+
+static void count_gap(const struct state *st, const struct event *ev, struct verdict *v)
+{
+	if (judge->lossy && fits_gap(st, ev))
+		v->placed++;
+	else
+		v->unplaced++;
+}
+
+/* Counts a stack from between two calls; false if it is wrong */
+static int count_between(const struct state *st, const struct event *ev,
+			 const struct cp_record *rec, struct verdict *v, char why[WHY_SIZE])
+{
+	/* The text shows no cookie: the last call fits as well */
+	if (!ev->cookie && is_same(rec, ev, why))
+		count_right(ev, v);
+	else if (judge->lossy && fits_gap(st, ev))
+		v->placed++;
+	else if (has_own_end(st, ev))
+		v->between++;
+	else if (judge->lossy)
+		v->unplaced++;
+	else
+		return 0;
+	return 1;
+}
+
 static void judge_stack(struct state *st, const struct event *ev, struct verdict *v)
 {
 	const struct cp_record *rec = st->entry ? st->entry : st->spawn;
 	struct state *old = st->exec_from ? &states[st->exec_from] : NULL;
+	int other_cookie = !ev->cookie || ev->cookie != st->cookie;
 	const struct event *next;
-	char why[160];
+	char why[WHY_SIZE];
 
-	if (judge->at_event && ev->flags & STACK_INCOMPLETE &&
-	    (!ev->nr_addr || !rec || is_sigreturn(rec) || !st->inside ||
-	     truth_starts(rec, ev->addr, ev->nr_addr, judge->tables))) {
-		/* at the end of a task there is no memory left to walk */
-		if (!ev->nr_addr && ev - trace->event > st->last_enter)
-			v->exiting++;
-		else
-			v->partial++;
+	if (count_incomplete(st, ev, rec, v))
 		return;
-	}
 	if ((st->fresh && is_entry_point(ev)) ||
-	    (old && old->entry && old->entry->flags & CP_EXEC &&
-	     same(old->entry, ev, why, sizeof(why))) ||
+	    (old && old->entry && old->entry->flags & CP_EXEC && is_same(old->entry, ev, why)) ||
 	    is_leader(st, ev)) {
 		count_right(ev, v);
 		return;
 	}
-	snprintf(why, sizeof(why), "outermost frame is not the task's");
+	snprintf(why, WHY_SIZE, "outermost frame is not the task's");
 	next = ev->cookie && next_enter[ev - trace->event] ?
 	       &trace->event[next_enter[ev - trace->event]] : NULL;
 	if (!st->inside && next && next->cookie == ev->cookie) {
 		rec = truth_find(judge->truth, next->tid, next->seq, next->nr);
-		if (rec && same(rec, ev, why, sizeof(why))) {
-			count_right(ev, v);
-			return;
-		}
+		if (!rec || !is_same(rec, ev, why))
+			goto wrong;
+		count_right(ev, v);
+	} else if (st->entry && !st->inside && other_cookie) {
+		/* Between two calls, unless the cookie is still that of the last call */
+		if (!count_between(st, ev, rec, v, why))
+			goto wrong;
+	} else if (!rec) {
+		count_gap(st, ev, v);
+	} else if (is_same(rec, ev, why)) {
+		count_right(ev, v);
+	} else if (judge->at_event && is_sigreturn(rec) && ev->kind != EV_ENTER &&
+		   has_own_end(st, ev)) {
+		v->between++;
+	} else if (!st->entry && !st->inside && has_own_end(st, ev)) {
+		/* A new task is interrupted on its way to its first call */
+		v->between++;
+	} else if (judge->lossy && ev->kind != EV_ENTER && other_cookie) {
+		/* The system call this event belongs to may have fallen into a gap */
+		count_gap(st, ev, v);
+	} else {
 		goto wrong;
 	}
-	/* Between two calls, unless the cookie is still that of the last call */
-	if (st->entry && !st->inside && (!ev->cookie || ev->cookie != st->cookie)) {
-		/* The text shows no cookie: the last call fits as well */
-		if (!ev->cookie && same(rec, ev, why, sizeof(why)))
-			count_right(ev, v);
-		else if (judge->lossy && fits_gap(st, ev))
-			v->placed++;
-		else if (plausible(st, ev))
-			v->between++;
-		else if (judge->lossy)
-			v->unplaced++;
-		else
-			goto wrong;
-		return;
-	}
-	if (!rec) {
-		if (judge->lossy && fits_gap(st, ev))
-			v->placed++;
-		else
-			v->unplaced++;
-		return;
-	}
-	if (same(rec, ev, why, sizeof(why))) {
-		count_right(ev, v);
-		return;
-	}
-	if (judge->at_event && is_sigreturn(rec) && ev->kind != EV_ENTER && plausible(st, ev)) {
-		v->between++;
-		return;
-	}
-	/* A new task is interrupted on its way to its first call */
-	if (!st->entry && !st->inside && plausible(st, ev)) {
-		v->between++;
-		return;
-	}
-	/* The system call this event belongs to may have fallen into a gap */
-	if (judge->lossy && ev->kind != EV_ENTER && (!ev->cookie || ev->cookie != st->cookie)) {
-		if (fits_gap(st, ev))
-			v->placed++;
-		else
-			v->unplaced++;
-		return;
-	}
+	return;
 wrong:
 	/* callpath ends the chain of frame pointers where it spawns a task; tables lead further */
 	if ((judge->at_event || judge->tables) && rec && rec->flags & CP_SPAWN && !rec->depth &&
@@ -240,7 +246,7 @@ wrong:
 	}
 	v->wrong++;
 	if (v->wrong <= judge->show)
-		show(ev, rec, why);
+		print_wrong(ev, rec, why);
 }
 
 static void judge_event(const struct event *ev, unsigned int index, struct verdict *v)
@@ -252,7 +258,7 @@ static void judge_event(const struct event *ev, unsigned int index, struct verdi
 		if (ev->cookie) {
 			v->unexplained++;
 			if (v->unexplained <= judge->show)
-				show(ev, NULL, "a cookie, but neither a stack nor a reason");
+				print_wrong(ev, NULL, "a cookie, but neither a stack nor a reason");
 			return;
 		}
 		if (ev->kind != EV_ENTER && (index > st->last_enter || st->exec_from)) {
@@ -261,7 +267,7 @@ static void judge_event(const struct event *ev, unsigned int index, struct verdi
 		}
 		v->no_cookie++;
 		if (v->no_cookie <= judge->show && !judge->lossy)
-			show(ev, NULL, "no cookie");
+			print_wrong(ev, NULL, "no cookie");
 		return;
 	case JOIN_PENDING:
 		v->pending++;
@@ -272,7 +278,7 @@ static void judge_event(const struct event *ev, unsigned int index, struct verdi
 	case JOIN_NOT_RECORDED:
 		v->not_recorded++;
 		if (v->not_recorded <= judge->show)
-			show(ev, st->entry, "not recorded");
+			print_wrong(ev, st->entry, "not recorded");
 		break;
 	case JOIN_STACK:
 		judge_stack(st, ev, v);
@@ -280,8 +286,8 @@ static void judge_event(const struct event *ev, unsigned int index, struct verdi
 	v->events++;
 }
 
-/* Follows the tasks through the trace; true if @ev is to be judged */
-static int track(const struct event *ev, struct verdict *v)
+/* Follows the event's task; true if @ev is to be judged */
+static int follow_task(const struct event *ev, struct verdict *v)
 {
 	struct state *st = &states[ev->tid], *other;
 	const struct cp_record *rec;
@@ -364,7 +370,7 @@ void judge_all(const struct judge *j, const struct trace *tr, struct verdict *v)
 	look_ahead();
 	for (i = 0; i < trace->nr; i++) {
 		ev = &trace->event[i];
-		if (!track(ev, v))
+		if (!follow_task(ev, v))
 			continue;
 		judge_event(ev, i, v);
 		if (ev->kind == EV_EXIT)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "event.h"
 
-static int bad(const char *path, const char *why)
+static int report_bad(const char *path, const char *why)
 {
 	fprintf(stderr, "%s: cannot be used as a program: %s\n", path, why);
 	return -EINVAL;
@@ -31,11 +31,11 @@ int program_read(struct program *p, const char *path)
 	size_t size, i;
 
 	if (!f)
-		return bad(path, strerror(errno));
+		return report_bad(path, strerror(errno));
 	size = fread(head, 1, sizeof(head), f);
 	fclose(f);
 	if (size < sizeof(*e64) || memcmp(head, ELFMAG, SELFMAG))
-		return bad(path, "it is not an ELF file");
+		return report_bad(path, "it is not an ELF file");
 	memset(p, 0, sizeof(*p));
 	p->path = path;
 	p->base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -43,7 +43,7 @@ int program_read(struct program *p, const char *path)
 		Elf64_Phdr *ph = (void *)(head + e64->e_phoff);
 
 		if (e64->e_phoff + e64->e_phnum * sizeof(*ph) > size)
-			return bad(path, "its program headers are not in its first page");
+			return report_bad(path, "its program headers are not in its first page");
 		p->entry = e64->e_entry;
 		for (i = 0; i < e64->e_phnum; i++) {
 			if (ph[i].p_type == PT_LOAD)
@@ -53,7 +53,7 @@ int program_read(struct program *p, const char *path)
 		Elf32_Phdr *ph = (void *)(head + e32->e_phoff);
 
 		if (e32->e_phoff + e32->e_phnum * sizeof(*ph) > size)
-			return bad(path, "its program headers are not in its first page");
+			return report_bad(path, "its program headers are not in its first page");
 		p->entry = e32->e_entry;
 		for (i = 0; i < e32->e_phnum; i++) {
 			if (ph[i].p_type == PT_LOAD)

@@ -20,7 +20,7 @@ static struct tep_handle *tep;
 static int owner[MAX_CPUS][4];
 
 /* Context of an event from its common_flags (enum trace_flag_type) */
-static unsigned int context_of(unsigned int flags)
+static unsigned int get_context(unsigned int flags)
 {
 	if (flags & 0x40)
 		return 3;		/* NMI */
@@ -29,7 +29,7 @@ static unsigned int context_of(unsigned int flags)
 	return flags & 0x10 ? 1 : 0;	/* softirq, task */
 }
 
-static uint64_t number(struct tep_event *event, const char *name, void *data, uint64_t missing)
+static uint64_t read_number(struct tep_event *event, const char *name, void *data, uint64_t missing)
 {
 	struct tep_format_field *field = tep_find_any_field(event, name);
 	unsigned long long val;
@@ -60,9 +60,12 @@ static void read_stack(struct tep_event *event, struct tep_record *rec, unsigned
 	nr = len / 8;
 	for (i = 0; i < nr; i++)
 		memcpy(&addr[i], (char *)rec->data + where + i * 8, 8);
-	join_stack(tid, number(event, "cookie", rec->data, 0), rec->ts, cpu,
-		   number(event, "tgid", rec->data, 0), number(event, "flags", rec->data, 0),
-		   addr, nr);
+	join_add_stack(&(struct event){
+		.tid = tid, .ts = rec->ts, .cpu = cpu, .addr = addr, .nr_addr = nr,
+		.cookie = read_number(event, "cookie", rec->data, 0),
+		.tgid = read_number(event, "tgid", rec->data, 0),
+		.flags = read_number(event, "flags", rec->data, 0),
+	});
 }
 
 static void read_args(struct event *ev, struct tep_event *event, struct tep_record *rec)
@@ -70,7 +73,7 @@ static void read_args(struct event *ev, struct tep_event *event, struct tep_reco
 	struct tep_format_field *field = tep_find_field(event, "args");
 	uint64_t arg = 0;
 
-	ev->nr = number(event, "id", rec->data, -1);
+	ev->nr = read_number(event, "id", rec->data, -1);
 	if (field && field->offset + 40 <= rec->size)
 		memcpy(&arg, (char *)rec->data + field->offset + 4 * 8, 8);
 	ev->seq = arg;
@@ -91,14 +94,14 @@ static int on_record(struct tracecmd_input *handle, struct tep_record *rec, int 
 		return 0;
 	if (rec->missed_events)
 		memset(owner[cpu], -1, sizeof(owner[cpu]));
-	own = &owner[cpu][context_of(number(event, "common_flags", rec->data, 0))];
+	own = &owner[cpu][get_context(read_number(event, "common_flags", rec->data, 0))];
 	if (!strcmp(event->system, "ftrace") && strcmp(event->name, "function")) {
 		if (!strcmp(event->name, "user_unwind_stack"))
 			read_stack(event, rec, tid, cpu);
 		if (!strcmp(event->name, "user_unwind_cookie") && *own >= 0 &&
 		    trace->event[*own].tid == tid) {
-			join_cookie(&trace->event[*own],
-				    number(event, "cookie", rec->data, 0));
+			join_add_cookie(&trace->event[*own],
+					read_number(event, "cookie", rec->data, 0));
 			*own = -1;
 		} else if (!strcmp(event->name, "user_unwind_cookie")) {
 			/* The event before it was lost, or does not exist, which is an error */
@@ -120,10 +123,10 @@ static int on_record(struct tracecmd_input *handle, struct tep_record *rec, int 
 		ev->kind = EV_EXIT;
 	} else if (!strcmp(event->name, "sched_process_fork")) {
 		ev->kind = EV_FORK;
-		ev->other = number(event, "child_pid", rec->data, 0);
+		ev->other = read_number(event, "child_pid", rec->data, 0);
 	} else if (!strcmp(event->name, "sched_process_exec")) {
 		ev->kind = EV_EXEC;
-		ev->other = number(event, "old_pid", rec->data, 0);
+		ev->other = read_number(event, "old_pid", rec->data, 0);
 	} else if (!strcmp(event->name, "sched_process_exit")) {
 		ev->kind = EV_DEAD;
 	}

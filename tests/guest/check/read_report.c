@@ -17,7 +17,7 @@ static unsigned int nr_programs;
 
 static struct { char *name; } names[256];
 
-static const char *intern(const char *s)
+static const char *intern_name(const char *s)
 {
 	unsigned int i;
 
@@ -76,7 +76,7 @@ static char *event_line(char *line, struct event *ev, char *name)
 	return colon + 1;
 }
 
-static unsigned int after(const char *s, const char *key)
+static unsigned int parse_number_after(const char *s, const char *key)
 {
 	const char *p = strstr(s, key);
 
@@ -96,10 +96,10 @@ static void read_info(struct event *ev, const char *name, const char *info)
 		ev->kind = EV_EXIT;
 	} else if (!strcmp(name, "sched_process_fork")) {
 		ev->kind = EV_FORK;
-		ev->other = after(info, "child_pid=");
+		ev->other = parse_number_after(info, "child_pid=");
 	} else if (!strcmp(name, "sched_process_exec")) {
 		ev->kind = EV_EXEC;
-		ev->other = after(info, "old_pid=");
+		ev->other = parse_number_after(info, "old_pid=");
 	} else if (!strcmp(name, "sched_process_exit")) {
 		ev->kind = EV_DEAD;
 	}
@@ -243,7 +243,7 @@ int read_report(struct trace *trace, const char *path, const struct program *pro
 			if (text && target >= 0)
 				trace->event[target].cookie = strtoull(text + 7, NULL, 16);
 		} else if (strcmp(name, "user_unwind_stack") && strcmp(name, "user_unwind_map")) {
-			ev.name = intern(name);
+			ev.name = intern_name(name);
 			ev.flags = FLAGS_UNKNOWN;
 			ev.stack_cpu = -1;
 			read_info(&ev, name, info);

@@ -12,22 +12,23 @@
 #include "truth.h"
 
 /* Below CP_FIRST_SEQ the number is a descriptor, which is unique only in its task */
-static uint64_t key_of(unsigned int tid, unsigned int seq)
+static uint64_t make_key(unsigned int tid, unsigned int seq)
 {
 	return seq < CP_FIRST_SEQ ? ((uint64_t)tid << 32) | seq : seq;
 }
 
-static unsigned int slot_of(const struct truth *tr, uint64_t key)
+static unsigned int get_slot(const struct truth *tr, uint64_t key)
 {
 	return (key * 0x9e3779b97f4a7c15ull) >> 40 & tr->mask;
 }
 
-static const struct cp_record **find(const struct truth *tr, unsigned int tid, unsigned int seq)
+static const struct cp_record **find_slot(const struct truth *tr, unsigned int tid,
+					  unsigned int seq)
 {
-	uint64_t key = key_of(tid, seq);
-	unsigned int i = slot_of(tr, key);
+	uint64_t key = make_key(tid, seq);
+	unsigned int i = get_slot(tr, key);
 
-	while (tr->table[i] && key_of(tr->table[i]->tid, tr->table[i]->seq) != key)
+	while (tr->table[i] && make_key(tr->table[i]->tid, tr->table[i]->seq) != key)
 		i = (i + 1) & tr->mask;
 	return &tr->table[i];
 }
@@ -82,8 +83,8 @@ void truth_free(struct truth *tr)
 }
 
 /* The first entry at or after @at; @next gets the start of the entry after it */
-static const struct cp_record *entry_at(const struct truth *tr, unsigned int at,
-					unsigned int *next)
+static const struct cp_record *find_entry(const struct truth *tr, unsigned int at,
+					  unsigned int *next)
 {
 	unsigned int end = __atomic_load_n(&tr->head->cursor, __ATOMIC_ACQUIRE);
 	const struct cp_record *rec;
@@ -106,7 +107,7 @@ void truth_index(struct truth *tr)
 	unsigned int at, count = 0;
 	const struct cp_record *rec;
 
-	for (at = sizeof(*tr->head); (rec = entry_at(tr, at, &at)); )
+	for (at = sizeof(*tr->head); (rec = find_entry(tr, at, &at)); )
 		count++;
 	if (!tr->table || count * 2 > tr->mask) {
 		free(tr->table);
@@ -120,12 +121,12 @@ void truth_index(struct truth *tr)
 	}
 	tr->entries = 0;
 	tr->unused = 0;
-	for (at = sizeof(*tr->head); count && (rec = entry_at(tr, at, &at)); count--) {
+	for (at = sizeof(*tr->head); count && (rec = find_entry(tr, at, &at)); count--) {
 		if (!rec->ip) {
 			tr->unused++;
 			continue;
 		}
-		*find(tr, rec->tid, rec->seq) = rec;
+		*find_slot(tr, rec->tid, rec->seq) = rec;
 		tr->entries++;
 	}
 }
@@ -133,7 +134,7 @@ void truth_index(struct truth *tr)
 const struct cp_record *truth_find(const struct truth *tr, unsigned int tid,
 				   unsigned int seq, int nr)
 {
-	const struct cp_record *rec = *find(tr, tid, seq);
+	const struct cp_record *rec = *find_slot(tr, tid, seq);
 
 	if (!rec || (rec->tid && rec->tid != tid))
 		return NULL;
@@ -182,7 +183,7 @@ static int is_frame(uint64_t addr, uint64_t want)
 }
 
 int truth_same(const struct cp_record *rec, const uint64_t *addr, unsigned int nr,
-	       unsigned int flags, int tables, char *why, size_t size)
+	       unsigned int flags, int tables, char why[WHY_SIZE])
 {
 	unsigned int i, n = 1, want = 1;
 
@@ -190,39 +191,39 @@ int truth_same(const struct cp_record *rec, const uint64_t *addr, unsigned int n
 		want += tables || !(rec->frame[i] & CP_INTERRUPTED);
 
 	if (!nr) {
-		snprintf(why, size, "no frames, flags 0x%x", flags);
+		snprintf(why, WHY_SIZE, "no frames, flags 0x%x", flags);
 		return 0;
 	}
 	if (!is_frame(addr[0], rec->ip) &&
 	    !(rec->flags & CP_RESTART && addr[0] == rec->ip - SYSCALL_BYTES)) {
-		snprintf(why, size, "frame 0 is %" PRIx64 ", not %llx", addr[0], rec->ip);
+		snprintf(why, WHY_SIZE, "frame 0 is %" PRIx64 ", not %llx", addr[0], rec->ip);
 		return 0;
 	}
 	for (i = 0; i < rec->depth && n < nr; i++) {
 		if (rec->frame[i] & CP_INTERRUPTED && !tables)
 			continue;
 		if (!is_frame(addr[n], rec->frame[i] & ~CP_INTERRUPTED)) {
-			snprintf(why, size, "frame %u of %u is %" PRIx64 ", not %llx", n, nr,
+			snprintf(why, WHY_SIZE, "frame %u of %u is %" PRIx64 ", not %llx", n, nr,
 				 addr[n], rec->frame[i] & ~CP_INTERRUPTED);
 			return 0;
 		}
 		n++;
 	}
 	if (nr > want) {
-		snprintf(why, size, "%u frames, %" PRIx64 " is beyond the outermost of %u", nr,
+		snprintf(why, WHY_SIZE, "%u frames, %" PRIx64 " is beyond the outermost of %u", nr,
 			 addr[want], want);
 		return 0;
 	}
 	if (nr < want && (!(flags & STACK_TRUNCATED) || nr < STACK_LIMIT)) {
-		snprintf(why, size, "%u frames of %u, flags 0x%x", nr, want, flags);
+		snprintf(why, WHY_SIZE, "%u frames of %u, flags 0x%x", nr, want, flags);
 		return 0;
 	}
 	if (nr == want && flags & (STACK_TRUNCATED | STACK_INCOMPLETE)) {
-		snprintf(why, size, "all %u frames, but flags 0x%x", nr, flags);
+		snprintf(why, WHY_SIZE, "all %u frames, but flags 0x%x", nr, flags);
 		return 0;
 	}
 	if (!(flags & STACK_COMPAT) != !(rec->flags & CP_COMPAT)) {
-		snprintf(why, size, "flags 0x%x for %u-bit code", flags,
+		snprintf(why, WHY_SIZE, "flags 0x%x for %u-bit code", flags,
 			 rec->flags & CP_COMPAT ? 32 : 64);
 		return 0;
 	}

@@ -19,6 +19,8 @@
 #define STACK_INCOMPLETE	0x8
 #define STACK_FRAME_POINTER	0x10
 
+#define WHY_SIZE	160		/* of the difference that truth_same() writes */
+
 /* A stack that is cut must still have this many frames: the limit is 512 */
 #define STACK_LIMIT		500
 
@@ -34,10 +36,7 @@
 #define NR_RESTART_SYSCALL	219
 #endif
 
-/*
- * Stands for an address in the vDSO: a text names the vDSO, but not its address. callpath is linked
- * below 4 GiB, and the vDSO is above.
- */
+/* An address in the vDSO, which a text does not show. callpath is below 4 GiB, the vDSO above. */
 #define ADDR_VDSO	1u
 
 struct truth {
@@ -49,22 +48,14 @@ struct truth {
 	unsigned int		unused;		/* entries that were reserved, and never written */
 };
 
-/*
- * Maps the record at @path. Returns 0, or a negative errno after a sentence on
- * stderr. truth_free() undoes it.
- */
+/* Maps the record at @path, until truth_free(). 0, or -errno after a sentence on stderr. */
 int truth_load(struct truth *tr, const char *path);
 void truth_free(struct truth *tr);
 
-/*
- * Reads the new entries of the file, which may have grown since it was mapped.
- */
+/* Reads the new entries of the file, which may have grown since it was mapped. */
 void truth_index(struct truth *tr);
 
-/*
- * The entry of system call @nr made by @tid with the fifth argument @seq, or NULL.
- * @nr < 0 accepts any.
- */
+/* The entry of system call @nr (< 0: any) of @tid with the fifth argument @seq, or NULL. */
 const struct cp_record *truth_find(const struct truth *tr, unsigned int tid,
 				   unsigned int seq, int nr);
 
@@ -81,7 +72,7 @@ const struct cp_record *const *truth_from(struct truth *tr, unsigned int tid, un
  * and the flags fit, otherwise 0 with the difference in @why.
  */
 int truth_same(const struct cp_record *rec, const uint64_t *addr, unsigned int nr,
-	       unsigned int flags, int tables, char *why, size_t size);
+	       unsigned int flags, int tables, char why[WHY_SIZE]);
 
 /* Is the stack the innermost part of the path, or all of it? Flags do not matter. */
 int truth_starts(const struct cp_record *rec, const uint64_t *addr, unsigned int nr, int tables);

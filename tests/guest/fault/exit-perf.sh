@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/lib.sh"
 need_program $PATHS
-command -v perf >/dev/null || skip "perf is not in this image"
+command -v perf >/dev/null || skip_test "perf is not in this image"
 
 perf record -q -e raw_syscalls:sys_enter --call-graph fp,defer -o $TEST_TMP/perf.data \
 	$PATHS exit >$TEST_TMP/paths 2>&1

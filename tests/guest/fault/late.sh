@@ -10,7 +10,7 @@ need_kernel
 need_program $PATHS
 FUNC=switch_fpu_return
 
-grep -qx $FUNC $T/available_filter_functions || skip "$FUNC cannot be traced in this kernel"
+grep -qx $FUNC $T/available_filter_functions || skip_test "$FUNC cannot be traced in this kernel"
 
 # Two tasks take turns on one CPU, so each return comes after a context switch
 record_late()

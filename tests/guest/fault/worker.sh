@@ -15,7 +15,7 @@ run_script 'init 0'
 $PROG/uring-work /proc/fault_request 20 >$TEST_TMP/uring.log 2>&1
 case $? in
 0) ;;
-4) skip "this kernel has no io_uring" ;;
+4) skip_test "this kernel has no io_uring" ;;
 *) cat $TEST_TMP/uring.log; die "io_uring does not work" ;;
 esac
 cat /proc/fault_request

@@ -218,7 +218,7 @@ static void lock_page_of(pid_t pid, unsigned long addr)
 	mmput(mm);
 }
 
-static void do_init(int id)
+static void init_client(int id)
 {
 	struct client *c = &clients[id];
 	int ret;
@@ -235,7 +235,7 @@ static void do_init(int id)
 	note("init %d = %d\n", id, ret);
 }
 
-static void do_cancel(int id)
+static void cancel_client(int id)
 {
 	struct client *c = &clients[id];
 
@@ -245,7 +245,63 @@ static void do_cancel(int id)
 	note("cancel %d\n", id);
 }
 
-static int command(char *text)
+/* Wait until another task has come to a point; false: there is no such command */
+static bool wait_command(const char *name, struct client *c)
+{
+	if (!strcmp(name, "locked"))
+		wait_for(name, READ_ONCE(locked));
+	else if (!strcmp(name, "asked"))
+		wait_for(name, READ_ONCE(c->asked));
+	else if (!strcmp(name, "called"))
+		wait_for(name, atomic_read(&c->called));
+	else if (!strcmp(name, "cancelling"))
+		wait_for(name, READ_ONCE(c->work.bit) == -1);
+	else if (!strcmp(name, "cancelled"))
+		wait_for(name, READ_ONCE(c->cancelled));
+	else if (!strcmp(name, "ready"))
+		wait_for(name, READ_ONCE(c->ready));
+	else if (!strcmp(name, "stopped"))
+		wait_for(name, READ_ONCE(watch.hit));
+	else
+		return false;
+	return true;
+}
+
+/* Stop this task at a word of client A; false: there is no such command */
+static bool watch_command(const char *name, int a, long b)
+{
+	struct client *c = &clients[a];
+
+	if (!strcmp(name, "watch-bit")) {
+		/* stop this task after its load of A's bit, until A is cancelled */
+		watch.nested = -1;
+		watch.until_value = NULL;
+		watch.until_set = &c->cancelled;
+		watch_word(&c->work.bit, HW_BREAKPOINT_LEN_4, 0);
+	} else if (!strcmp(name, "watch-init")) {
+		/* after its second access to A's bit, which sets it, until A is called back */
+		watch.nested = -1;
+		watch.until_value = NULL;
+		watch.until_set = &c->was_called;
+		c->was_called = false;
+		watch_word(&c->work.bit, HW_BREAKPOINT_LEN_4, 1);
+	} else if (!strcmp(name, "watch-next") && b >= 0 && b < NR_CLIENTS) {
+		/* after its step from A to B in the list, until the cancel of B has started */
+		watch.nested = -1;
+		watch.until_value = &clients[b].work.bit;
+		watch.until_set = NULL;
+		watch_word(&c->work.list.next, HW_BREAKPOINT_LEN_8, 0);
+	} else if (!strcmp(name, "watch-mask")) {
+		/* after its load of its mask, and request A there */
+		watch.nested = a;
+		watch_word(&current->unwind_info.unwind_mask, HW_BREAKPOINT_LEN_8, 0);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static int run_command(char *text)
 {
 	struct unwind_task_info *info = &current->unwind_info;
 	struct client *c;
@@ -261,9 +317,9 @@ static int command(char *text)
 	c = &clients[strcmp(name, "lock") ? a : 0];
 
 	if (!strcmp(name, "init")) {
-		do_init(a);
+		init_client(a);
 	} else if (!strcmp(name, "cancel")) {
-		do_cancel(a);
+		cancel_client(a);
 	} else if (!strcmp(name, "request")) {
 		request(a);
 	} else if (!strcmp(name, "bit")) {		/* which bit client A has */
@@ -287,48 +343,10 @@ static int command(char *text)
 		lock_page_of(a, b);
 	} else if (!strcmp(name, "unlock")) {
 		WRITE_ONCE(unlock, true);
-	/* Wait until another task has come to ... */
-	} else if (!strcmp(name, "locked")) {
-		wait_for(name, READ_ONCE(locked));
-	} else if (!strcmp(name, "asked")) {
-		wait_for(name, READ_ONCE(c->asked));
-	} else if (!strcmp(name, "called")) {
-		wait_for(name, atomic_read(&c->called));
-	} else if (!strcmp(name, "cancelling")) {
-		wait_for(name, READ_ONCE(c->work.bit) == -1);
-	} else if (!strcmp(name, "cancelled")) {
-		wait_for(name, READ_ONCE(c->cancelled));
-	} else if (!strcmp(name, "ready")) {
-		wait_for(name, READ_ONCE(c->ready));
-	} else if (!strcmp(name, "stopped")) {
-		wait_for(name, READ_ONCE(watch.hit));
-	} else if (!strcmp(name, "watch-bit")) {
-		/* stop this task after its load of A's bit, until A is cancelled */
-		watch.nested = -1;
-		watch.until_value = NULL;
-		watch.until_set = &c->cancelled;
-		watch_word(&c->work.bit, HW_BREAKPOINT_LEN_4, 0);
-	} else if (!strcmp(name, "watch-init")) {
-		/* after its second access to A's bit, which sets it, until A is called back */
-		watch.nested = -1;
-		watch.until_value = NULL;
-		watch.until_set = &c->was_called;
-		c->was_called = false;
-		watch_word(&c->work.bit, HW_BREAKPOINT_LEN_4, 1);
-	} else if (!strcmp(name, "watch-next") && b >= 0 && b < NR_CLIENTS) {
-		/* after its step from A to B in the list, until the cancel of B has started */
-		watch.nested = -1;
-		watch.until_value = &clients[b].work.bit;
-		watch.until_set = NULL;
-		watch_word(&c->work.list.next, HW_BREAKPOINT_LEN_8, 0);
-	} else if (!strcmp(name, "watch-mask")) {
-		/* after its load of its mask, and request A there */
-		watch.nested = a;
-		watch_word(&info->unwind_mask, HW_BREAKPOINT_LEN_8, 0);
 	} else if (!strcmp(name, "unwatch")) {
 		unwatch();
 		note("stopped %d\n", watch.hit);
-	} else {
+	} else if (!wait_command(name, c) && !watch_command(name, a, b)) {
 		return -EINVAL;
 	}
 	return 0;
@@ -343,7 +361,7 @@ static ssize_t client_write(struct file *file, const char __user *buf, size_t le
 	if (IS_ERR(script))
 		return PTR_ERR(script);
 	for (rest = script; !ret && (text = strsep(&rest, ";\n")); )
-		ret = command(text);
+		ret = run_command(text);
 	kfree(script);
 	return ret ?: len;
 }

@@ -27,9 +27,7 @@
 #define NR_CLIENTS	16
 #define NR_TASKS	64
 
-/*
- * The lower two bits of a client's state are its phase. The other bits count its lives.
- */
+/* The lower two bits of a client's state are its phase. The other bits count its lives. */
 enum { DEAD, STARTING, LIVE, ENDING };
 #define PHASE(state)	((state) & 3)
 

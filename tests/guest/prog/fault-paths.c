@@ -56,10 +56,7 @@
 /* No call here may become a jump (tail call) */
 #define KEEP_FRAME() __asm__ volatile("" ::: "memory")
 
-/*
- * A system call whose return address has a unique name; its function's name must be unique, too.
- * modules/late_step.c steps over the nop.
- */
+/* A system call. Its return address and function have unique names; late_step.c skips the nop */
 #define SYSCALL(name, ret, nr, a1, a2, a3)						\
 	__asm__ volatile("syscall\n\t.globl " #name "\n" #name ":\n\tnop"		\
 			 : "=a"(ret)							\

@@ -14,7 +14,7 @@ need_tables
 need_program $USTACK
 
 FAULT=exceptions:page_fault_user
-[ -e $T/events/exceptions/page_fault_user ] || skip "there is no event $FAULT"
+[ -e $T/events/exceptions/page_fault_user ] || skip_test "there is no event $FAULT"
 
 cat >script.sh <<'END'
 for ((i = 0; i < 25; i++)); do

@@ -13,7 +13,7 @@
 . "$(dirname "$0")/lib.sh"
 need_tables
 need_program $USTACK
-perf --version >/dev/null 2>&1 || skip "no perf in the guest"
+perf --version >/dev/null 2>&1 || skip_test "no perf in the guest"
 
 LOAD="perf bench sched messaging -g 2 -l ${LOOPS:-150}"
 

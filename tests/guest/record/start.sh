@@ -14,7 +14,7 @@ need_tables
 need_program $USTACK
 keep_tool_here
 
-know_files 489 || skip "not so many ELF files in this image"
+know_files 489 || skip_test "not so many ELF files in this image"
 ours=$(measure_least $USTACK record -o t.dat -a -e sched:sched_switch --duration 2)
 files=$(sed -nE 's/^  unwind tables: ([0-9]+) files.*/\1/p' output)
 say "trace-ustack record: $ours ms"

@@ -9,7 +9,7 @@ need_kernel
 
 RESULTS=/sys/kernel/debug/kunit/unwind_sframe/results
 zcat /proc/config.gz | grep -qx CONFIG_UNWIND_USER_SFRAME_KUNIT_TEST=y ||
-	skip "this kernel has no KUnit tests of the series"
+	skip_test "this kernel has no KUnit tests of the series"
 cases=$(grep -cE '^ +(not )?ok ' $RESULTS)
 check "each test of the plan ran" is "1..$cases" "$(grep -oE '^ +1\.\.[0-9]+' $RESULTS | tr -d ' ')"
 while read -r verdict name; do

@@ -9,7 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 need_tables
 need_program $TPROG/chain
-command -v perf >/dev/null || skip "there is no perf in the guest"
+command -v perf >/dev/null || skip_test "there is no perf in the guest"
 
 cat >load.sh <<END
 $TPROG/chain 20

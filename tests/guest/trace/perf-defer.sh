@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../lib.sh"
 need_kernel
 need_program $CALLPATH $PROG/callpath-check
-command -v perf >/dev/null || skip "there is no perf in the guest"
+command -v perf >/dev/null || skip_test "there is no perf in the guest"
 
 record_deferred()
 {
@@ -17,7 +17,7 @@ record_deferred()
 }
 if ! record_deferred >$TEST_TMP/perf.log 2>&1; then
 	cat $TEST_TMP/perf.log
-	skip "perf cannot record deferred callchains here: $(tail -n 1 $TEST_TMP/perf.log)"
+	skip_test "perf cannot record deferred callchains here: $(tail -n 1 $TEST_TMP/perf.log)"
 fi
 
 # perf records the tasks that it starts: trace-cmd, which starts callpath

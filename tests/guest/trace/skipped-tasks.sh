@@ -26,7 +26,7 @@ sync
 sleep 0.5
 echo 0 >$T/events/enable
 save_text
-[ $rc != 4 ] || skip "this kernel has no io_uring"
+[ $rc != 4 ] || skip_test "this kernel has no io_uring"
 check "io_uring works" is $rc 0
 check "io_uring workers have events" at_least "$(count '^ *iou-wrk-[0-9]+.*sched_')" 20
 check "kernel threads have events" at_least \

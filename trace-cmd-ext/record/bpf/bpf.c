@@ -57,7 +57,7 @@ struct bpfsrc {
 	struct hidx comm_idx;
 };
 
-static int map_fd(const struct bpfsrc *s, const char *name)
+static int get_map_fd(const struct bpfsrc *s, const char *name)
 {
 	return bpf_object__find_map_fd_by_name(s->obj, name);
 }
@@ -140,7 +140,7 @@ static int write_skipped(void *ctx, const struct msg_skipped *m)
  */
 static void write_ends(struct bpfsrc *s)
 {
-	int cpus = libbpf_num_possible_cpus(), cpu, fd = map_fd(s, "seqs");
+	int cpus = libbpf_num_possible_cpus(), cpu, fd = get_map_fd(s, "seqs");
 	struct msg_end m = { .head = { .type = MSG_END, .size = sizeof(m) } };
 
 	if (bpfsrc_for_each_skipped(&s->events, s->obj, write_skipped, s))
@@ -256,7 +256,7 @@ static int map_control(struct bpfsrc *s, const struct bpfsrc_opts *opts)
 	size_t page = sysconf(_SC_PAGESIZE), size = (sizeof(*s->control) + page - 1) & -page;
 	struct control *c;
 
-	c = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd(s, "control"), 0);
+	c = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, get_map_fd(s, "control"), 0);
 	if (c == MAP_FAILED)
 		return -errno;
 	s->control = c;
@@ -275,18 +275,18 @@ static int set_walk_program(struct bpfsrc *s, const char *programs, const char *
 
 	if (fd < 0)
 		return fd;
-	return bpf_map_update_elem(map_fd(s, programs), &zero, &fd, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(get_map_fd(s, programs), &zero, &fd, BPF_ANY) ? -errno : 0;
 }
 
 static int open_tables(struct bpfsrc *s)
 {
 	const struct bpfsrc_table_maps maps = {
-		.parts = map_fd(s, "parts"),
-		.chunks = map_fd(s, "chunks"),
-		.full_rules = map_fd(s, "full_rules"),
-		.runtimes = map_fd(s, "runtimes"),
-		.pythons = s->trampolines ? -1 : map_fd(s, "pythons"),
-		.tasks = s->other_pids ? -1 : map_fd(s, "tasks"),
+		.parts = get_map_fd(s, "parts"),
+		.chunks = get_map_fd(s, "chunks"),
+		.full_rules = get_map_fd(s, "full_rules"),
+		.runtimes = get_map_fd(s, "runtimes"),
+		.pythons = s->trampolines ? -1 : get_map_fd(s, "pythons"),
+		.tasks = s->other_pids ? -1 : get_map_fd(s, "tasks"),
 	};
 
 	return bpfsrc_tables_open(&maps, &s->tables);
@@ -343,8 +343,8 @@ int bpfsrc_open(struct bpfsrc **src, const struct bpfsrc_opts *opts, char *why, 
 				 *libbpf_warning ? "; " : "", libbpf_warning);
 		goto fail;
 	}
-	s->task_map = map_fd(s, "tasks");
-	s->ring = ring_buffer__new(map_fd(s, "ring"), on_message, s, NULL);
+	s->task_map = get_map_fd(s, "tasks");
+	s->ring = ring_buffer__new(get_map_fd(s, "ring"), on_message, s, NULL);
 	if (!s->ring) {
 		ret = bpfsrc_set_error(why, size, -errno, "the ring buffer cannot be mapped: %s",
 				       strerror(errno));

@@ -32,7 +32,7 @@ struct bpfsrc_event {
 	const char *system, *name;
 	int id;				/* from its format file; not for bpfsrc_check_event() */
 	enum bpfsrc_kind kind;
-	bool may_migrate;	/* the task can change CPUs between program and record */
+	bool may_migrate;		/* the task can change CPUs between program and record */
 };
 
 /* Where a uprobe event is */
@@ -58,7 +58,7 @@ struct bpfsrc_opts {
 	uint32_t function_id;		/* msg_event.event of calls of these functions */
 };
 
-/* The work of the programs, for the summary. */
+/* Counts of the programs' work, for the summary. */
 struct bpfsrc_stats {
 	uint64_t events;		/* messages about events */
 	uint64_t lost;			/* messages without room in the ring buffer */
@@ -70,10 +70,7 @@ struct bpfsrc_stats {
 	uint64_t reason[MSG_NR_REASONS];	/* events by enum msg_reason */
 	/* runs that the kernel skipped, because the same program ran on that CPU: no message */
 	uint64_t skipped;
-	/*
-	 * skipped runs of the programs that save the stacks of ending tasks: the last events of
-	 * these tasks have MSG_NO_REGISTERS
-	 */
+	/* skipped saves of the stacks of ending tasks, whose last events have MSG_NO_REGISTERS */
 	uint64_t ends_skipped;
 	/*
 	 * calls of functions that are not recorded, because a program was running on their CPU.
@@ -84,10 +81,7 @@ struct bpfsrc_stats {
 
 struct bpfsrc;
 
-/*
- * Do this kernel, this user and this build allow stacks by BPF programs? 0, or -errno with @why.
- * Loads nothing large.
- */
+/* Can this kernel, this user and this build do it? 0, or -errno with @why. Loads nothing large. */
 struct tool_why;
 int bpfsrc_check(struct tool_why *why);
 
@@ -145,7 +139,7 @@ void bpfsrc_close(struct bpfsrc *src);
 
 struct insert_event {
 	int id;
-	bool may_migrate; /* the task can change CPUs between program and record */
+	bool may_migrate;		/* the task can change CPUs between program and record */
 	bool skips;			/* the kernel skipped runs of its program */
 	bool filter;			/* some of its records may be missing */
 	bool probe;			/* its record comes before its message */
@@ -173,7 +167,7 @@ struct insert_opts {
 	void *ctx;
 };
 
-/* The records of these events. */
+/* Counts of insert_stacks() */
 struct insert_stats {
 	uint64_t events;
 	uint64_t cookies;		/* records that got a cookie */
@@ -185,10 +179,7 @@ struct insert_stats {
 	uint64_t gaps;			/* how many times messages were lost */
 };
 
-/*
- * Rewrite the files of all CPUs with the stacks. 0, or -errno with @why; then each file is
- * either as it was, or completely rewritten.
- */
+/* Rewrite the files of all CPUs with the stacks. 0, or -errno with @why; no file is half new. */
 int insert_stacks(const struct insert_opts *opts, struct insert_stats *stats, char *why,
 		  size_t size);
 /* The path of the new file for @raw, which insert_stacks() leaves if it is killed. */

@@ -99,10 +99,7 @@ static long find_count(u32 cpu, struct finding *f)
 	return 0;
 }
 
-/*
- * Note a count, of all CPUs. @at: as the kernel has it. @map: descriptor of `counts`. Returns the
- * number of CPUs.
- */
+/* Note a count of all CPUs. @at: as in the kernel. @map: of `counts`. Returns how many CPUs. */
 static __always_inline int find_counts(u64 at, u64 map, u64 counter)
 {
 	struct finding f = { .at = at, .counter = counter };

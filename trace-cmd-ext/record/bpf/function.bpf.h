@@ -62,7 +62,7 @@ int on_function(struct pt_regs *ctx)
 	}
 	/* the return address is on top of the stack: the function has not yet begun */
 	bpf_probe_read_kernel(&parent_ip, sizeof(parent_ip), (void *)ctx->sp);
-	sample(ctx, c, c->function, read_context(), ctx->ip, parent_ip);
+	take_sample(ctx, c, c->function, read_context(), ctx->ip, parent_ip);
 	return 0;
 }
 

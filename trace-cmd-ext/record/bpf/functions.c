@@ -76,7 +76,7 @@ int bpfsrc_prepare_functions(struct bpf_object *obj)
 	return ret;
 }
 
-static int attach(int prog, const uint64_t *function, size_t nr)
+static int attach_to_functions(int prog, const uint64_t *function, size_t nr)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .kprobe_multi.addrs = function,
 		    .kprobe_multi.cnt = nr);
@@ -103,7 +103,7 @@ int bpfsrc_check_functions(struct tool_why *why)
 				    "interrupts (pcpu_hot or __preempt_count in its BTF)");
 	/* A kernel that can do it refuses to attach to no function */
 	if (fd >= 0) {
-		ret = attach(fd, &none, 0);
+		ret = attach_to_functions(fd, &none, 0);
 		close(fd);
 	}
 	if (ret == -EINVAL)
@@ -123,7 +123,7 @@ static uint64_t find_refused(int prog, const uint64_t *function, size_t nr)
 	int fd;
 
 	while (nr > 1) {
-		fd = attach(prog, function, nr / 2);
+		fd = attach_to_functions(prog, function, nr / 2);
 		if (fd < 0) {
 			nr /= 2;
 			continue;
@@ -138,7 +138,7 @@ static uint64_t find_refused(int prog, const uint64_t *function, size_t nr)
 int bpfsrc_attach_functions(struct bpfsrc_attached *a, int prog, const struct bpfsrc_opts *opts,
 			    char *why, size_t size)
 {
-	int fd = attach(prog, opts->function, opts->nr_functions), ret;
+	int fd = attach_to_functions(prog, opts->function, opts->nr_functions), ret;
 
 	ret = fd < 0 ? fd : bpfsrc_add_link(a, fd);
 	if (!ret)

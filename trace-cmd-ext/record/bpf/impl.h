@@ -45,10 +45,7 @@ struct bpfsrc_table_maps {
 int bpfsrc_tables_open(const struct bpfsrc_table_maps *maps, struct bpfsrc_tables **tables);
 void bpfsrc_tables_close(struct bpfsrc_tables *t);
 int bpfsrc_tables_add(struct bpfsrc_tables *t, int fd, const char *path);
-/*
- * A mapping of process @tgid is in a stack. If its file is new, a thread makes a table for it; this
- * function does not wait.
- */
+/* A mapping in a stack of @tgid: a thread makes the table of a new file, later. */
 void bpfsrc_tables_request(struct bpfsrc_tables *t, uint32_t tgid, const struct msg_code *code);
 /* Wait until all programs that run now have ended. */
 int bpfsrc_tables_synchronize(struct bpfsrc_tables *t);

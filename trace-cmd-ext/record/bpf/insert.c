@@ -118,6 +118,15 @@ struct common {
 	uint32_t tid;
 };
 
+/* The record of an event that gets a stack */
+struct event_record {
+	int cpu;
+	uint32_t tid;
+	uint8_t flags;			/* common_flags */
+	uint64_t time;
+	const struct insert_event *event;
+};
+
 /* ---------------------------- messages to records ------------------------- */
 
 /* Drop the lists whose messages are too old. */
@@ -231,29 +240,29 @@ static const struct insert_event *find_event(const struct insert *s, int id)
 }
 
 /* Can the kernel have skipped the program of this record, and can its stack be another one? */
-static bool can_be_skipped(struct insert *s, int cpu, const struct common *c,
-			   const struct insert_event *event, uint64_t time,
-			   const struct unmatched *u, int *error)
+static bool may_lack_message(struct insert *s, const struct event_record *r,
+			     const struct unmatched *u, int *error)
 {
 	unsigned int i = u->nr - 1;
 	const struct messages_event *next;
 
-	if (!event->skips)
+	if (!r->event->skips)
 		return false;
-	if (event->may_migrate)
-		return (event->filter || u->m[i].time <= s->lost_until) &&
-		       messages_may_skip_run(&s->msgs, u->m[i].counter, u->m[i].time, time);
-	next = messages_peek(&s->msgs, cpu, error);
-	if (!next || next->time == UINT64_MAX || next->tid != c->tid)
+	if (r->event->may_migrate)
+		return (r->event->filter || u->m[i].time <= s->lost_until) &&
+		       messages_may_skip_run(&s->msgs, u->m[i].counter, u->m[i].time, r->time);
+	next = messages_peek(&s->msgs, r->cpu, error);
+	if (!next || next->time == UINT64_MAX || next->tid != r->tid)
 		return false;
 	if (next->stack && next->stack == u->m[i].stack)
 		return false;
-	return c->flags & IN_INTERRUPT || next->ran == UINT32_MAX || next->time - next->ran <= time;
+	return r->flags & IN_INTERRUPT || next->ran == UINT32_MAX ||
+	       next->time - next->ran <= r->time;
 }
 
 /* Does the stack start at the address in the record? */
-static bool starts_at(struct insert *s, const struct pages_in *in, unsigned int address,
-		      uint64_t stack, int *error)
+static bool has_first_address(struct insert *s, const struct pages_in *in, unsigned int address,
+			      uint64_t stack, int *error)
 {
 	const struct messages_stack *st = messages_find_stack(&s->msgs, stack);
 	const struct msg_stack *m = st && st->nr ? messages_read_stack(&s->msgs, st, error) : NULL;
@@ -268,32 +277,32 @@ static bool starts_at(struct insert *s, const struct pages_in *in, unsigned int 
 }
 
 /* Take the message of a record, by the rules above; false if it has none. */
-static bool take_message(struct insert *s, int cpu, const struct common *c,
-			 const struct insert_event *event, uint64_t time,
+static bool take_message(struct insert *s, const struct event_record *r,
 			 struct pending_cookie *pending, int *error)
 {
-	uint64_t max_age = event->may_migrate && !s->o->few_tids ? MAX_AGE_MIGRATED_NS : MAX_AGE_NS;
-	bool may_migrate = event->may_migrate;
-	uint64_t key = (uint64_t)c->tid << 32 | c->type;
+	bool may_migrate = r->event->may_migrate;
+	uint64_t max_age = may_migrate && !s->o->few_tids ? MAX_AGE_MIGRATED_NS : MAX_AGE_NS;
+	uint64_t key = (uint64_t)r->tid << 32 | r->event->id;
 	struct unmatched *u = vec_find(&s->unmatched, &s->unmatched_idx, key, key);
-	const struct messages_task *t = messages_find_task(&s->msgs, c->tid);
+	const struct messages_task *t = messages_find_task(&s->msgs, r->tid);
+	const struct cpu *cpu = &s->cpu[r->cpu];
 	unsigned int i;
 
 	if (!t || !u || !u->nr)
 		return false;
 	i = u->nr - 1;
-	if ((u->m[i].stack && u->m[i].stack != t->latest) || u->m[i].time + max_age < time ||
+	if ((u->m[i].stack && u->m[i].stack != t->latest) || u->m[i].time + max_age < r->time ||
 	    (may_migrate && u->m[i].all_gaps != s->gaps + s->gaps_ahead) ||
-	    (!may_migrate && (u->m[i].cpu != (uint32_t)cpu ||
-			      u->m[i].gaps != s->cpu[cpu].gaps + has_gap_ahead(s, cpu, error)))) {
+	    (!may_migrate && (u->m[i].cpu != (uint32_t)r->cpu ||
+			      u->m[i].gaps != cpu->gaps + has_gap_ahead(s, r->cpu, error)))) {
 		/* No other record may take it */
 		u->nr--;
 		return false;
 	}
-	if (can_be_skipped(s, cpu, c, event, time, u, error))
+	if (may_lack_message(s, r, u, error))
 		return false;
-	if (event->address &&
-	    !starts_at(s, &s->cpu[cpu].in, event->address, u->m[i].stack, error)) {
+	if (r->event->address &&
+	    !has_first_address(s, &cpu->in, r->event->address, u->m[i].stack, error)) {
 		u->nr--;
 		return false;
 	}
@@ -305,15 +314,16 @@ static bool take_message(struct insert *s, int cpu, const struct common *c,
 }
 
 /* Take the message of a record that precedes its message (kprobe events). */
-static bool take_message_after(struct insert *s, int cpu, const struct common *c, uint64_t time,
+static bool take_message_after(struct insert *s, const struct event_record *r,
 			       struct pending_cookie *pending, int *error)
 {
-	int stream = messages_probe_stream(&s->msgs, cpu);
+	int stream = messages_probe_stream(&s->msgs, r->cpu);
 	const struct messages_event *ev;
 
-	while ((ev = messages_peek(&s->msgs, stream, error)) && ev->time < time)
+	while ((ev = messages_peek(&s->msgs, stream, error)) && ev->time < r->time)
 		messages_advance(&s->msgs, stream);
-	if (!ev || ev->event != c->type || ev->tid != c->tid || time + ev->since <= ev->time)
+	if (!ev || ev->event != (uint32_t)r->event->id || ev->tid != r->tid ||
+	    r->time + ev->since <= ev->time)
 		return false;
 	pending->stack = ev->stack;
 	pending->tgid = ev->tgid;
@@ -707,7 +717,7 @@ static uint32_t find_outer_groups(const struct cpu *cpu, int level, uint32_t tid
 }
 
 /* Write the functions that no longer wait. */
-static int write_held(struct insert *s, struct cpu *cpu)
+static int write_held_functions(struct insert *s, struct cpu *cpu)
 {
 	size_t i, nr = 0;
 	int ret = 0;
@@ -733,7 +743,7 @@ static int end_groups(struct insert *s, struct cpu *cpu, int level, uint32_t tid
 		nest_close(&cpu->nest, level);
 		ret = write_cookie(s, cpu, &cpu->pending[level]);
 	}
-	return ret ? ret : write_held(s, cpu);
+	return ret ? ret : write_held_functions(s, cpu);
 }
 
 static int write_all_cookies(struct insert *s, struct cpu *cpu)
@@ -743,14 +753,14 @@ static int write_all_cookies(struct insert *s, struct cpu *cpu)
 
 	cpu->nest.open = 0;
 	ret = write_cookies(s, cpu, open);
-	return ret ? ret : write_held(s, cpu);
+	return ret ? ret : write_held_functions(s, cpu);
 }
 
 /*
  * Does the record of a function wait for the end of a group? If the next record of this CPU is too
  * late to be the kernel stack, the kernel stack was lost, and nothing waits for it.
  */
-static bool is_held(const struct cpu *cpu, int level, uint32_t tid)
+static bool has_to_wait(const struct cpu *cpu, int level, uint32_t tid)
 {
 	uint32_t around = cpu->more ? find_outer_groups(cpu, level, tid) : 0;
 	int i;
@@ -773,7 +783,7 @@ static int pass_without_record(struct insert *s, const struct messages_event *ev
 		return 0;
 	if (t && ev->stack)
 		t->latest = ev->stack;
-	if (ev->event == (uint32_t)s->o->function && is_held(cpu, level, ev->tid)) {
+	if (ev->event == (uint32_t)s->o->function && has_to_wait(cpu, level, ev->tid)) {
 		held = vec_add(&cpu->held);
 		if (!held)
 			return -ENOMEM;
@@ -784,23 +794,20 @@ static int pass_without_record(struct insert *s, const struct messages_event *ev
 	return ret ? ret : write_sample(s, cpu, ev);
 }
 
-/* The record of an event is written: decide what follows it. */
-static int add_to_event(struct insert *s, struct cpu *cpu, const struct common *c, int level)
+/* The record of an event is written: write or note the cookie that follows it. */
+static int add_cookie(struct insert *s, struct cpu *cpu, const struct common *c, int level)
 {
-	const struct insert_event *ev = find_event(s, c->type);
-	uint64_t time = cpu->in.time;
-	struct pending_cookie pending = {};
+	struct event_record r = {
+		.cpu = cpu - s->cpu, .tid = c->tid, .flags = c->flags, .time = cpu->in.time,
+		.event = find_event(s, c->type),
+	};
+	struct pending_cookie pending = { .time = r.time };
 	int error = 0;
-	bool found;
 
-	if (!ev)
+	if (!r.event)
 		return 0;
 	s->stats->events++;
-	if (ev->probe)
-		found = take_message_after(s, cpu - s->cpu, c, time, &pending, &error);
-	else
-		found = take_message(s, cpu - s->cpu, c, ev, time, &pending, &error);
-	if (!found) {
+	if (!(r.event->probe ? take_message_after : take_message)(s, &r, &pending, &error)) {
 		if (messages_find_task(&s->msgs, c->tid))
 			s->stats->no_message++;
 		else
@@ -808,7 +815,6 @@ static int add_to_event(struct insert *s, struct cpu *cpu, const struct common *
 		return error;
 	}
 	memcpy(pending.head, cpu->in.data, sizeof(pending.head));
-	pending.time = time;
 	if (s->o->kernel_stack < 0)
 		return write_cookie(s, cpu, &pending);
 	cpu->pending[level] = pending;
@@ -846,12 +852,12 @@ static int add_record(struct insert *s, struct cpu *cpu)
 	if (belongs) {
 		nest_close(&cpu->nest, level);
 		ret = write_cookie(s, cpu, &cpu->pending[level]);
-		return ret ? ret : write_held(s, cpu);
+		return ret ? ret : write_held_functions(s, cpu);
 	}
-	return c.type == s->o->kernel_stack ? 0 : add_to_event(s, cpu, &c, level);
+	return c.type == s->o->kernel_stack ? 0 : add_cookie(s, cpu, &c, level);
 }
 
-static int insert_next_record(struct insert *s, struct cpu *cpu)
+static int read_next_record(struct insert *s, struct cpu *cpu)
 {
 	uint64_t before = cpu->in.offset;
 	int ret = pages_next(&cpu->in);
@@ -904,7 +910,7 @@ static int add_records(struct insert *s)
 			if (!ret)
 				ret = add_record(s, c);
 			if (!ret)
-				ret = insert_next_record(s, c);
+				ret = read_next_record(s, c);
 			if (!ret && s->o->progress && ++s->nr == PROGRESS_AT) {
 				s->nr = 0;
 				ret = s->o->progress(s->o->ctx, s->done, s->all);
@@ -951,7 +957,7 @@ static int open_files(struct insert *s, char *why, size_t size)
 		s->all += end > 0 ? end : 0;
 		ret = pages_open_out(&c->out, &s->layout, path);
 		if (!ret)
-			ret = insert_next_record(s, c);
+			ret = read_next_record(s, c);
 		if (ret) {
 			snprintf(why, size, "%s: %s", path, strerror(-ret));
 			return ret;

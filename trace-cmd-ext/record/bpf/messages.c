@@ -309,7 +309,8 @@ struct counted {
 	uint32_t skipped;
 };
 
-struct source {
+/* The file of messages while it is read */
+struct message_file {
 	struct messages *m;
 	const char *path;
 	FILE *f;
@@ -330,8 +331,6 @@ struct source {
 	} u;
 };
 
-/* ------------------------------ skipped runs ----------------------------- */
-
 static int add_skipped(struct messages *m, uint16_t counter, uint64_t from, uint64_t to)
 {
 	struct messages_skipped_runs *new = vec_add(&m->skipped);
@@ -348,7 +347,7 @@ static int add_skipped(struct messages *m, uint16_t counter, uint64_t from, uint
  * different counts. Then runs were skipped between the times of the first and of the third message.
  * @time: the time of a message; UINT64_MAX: @skipped is the count at the end
  */
-static int add_count(struct source *s, uint16_t counter, uint32_t cpu, uint32_t skipped,
+static int add_count(struct message_file *s, uint16_t counter, uint32_t cpu, uint32_t skipped,
 		     uint64_t time)
 {
 	uint64_t key = (uint64_t)counter << 32 | cpu;
@@ -374,7 +373,7 @@ static int compare_skipped_runs(const void *a, const void *b)
 }
 
 /* All messages are read: sort, and join what overlaps. */
-static void finish_skipped(struct source *s)
+static void finish_skipped(struct message_file *s)
 {
 	struct messages *m = s->m;
 	struct messages_skipped_runs *v, *to;
@@ -409,9 +408,7 @@ bool messages_may_skip_run(const struct messages *m, uint16_t counter, uint64_t 
 	return i < m->skipped.nr && v[i].counter == counter && v[i].from <= to;
 }
 
-static const char damaged[] = "the file of messages is damaged at byte";
-
-static bool is_sound_event(const struct source *s)
+static bool is_sound_event(const struct message_file *s)
 {
 	return s->u.event.cpu < (uint32_t)s->m->nr_cpus && s->u.event.reason < MSG_NR_REASONS;
 }
@@ -421,7 +418,7 @@ static bool is_sound_text(const struct msg_text *t)
 	return t->kind == 1 || t->kind == 2 || t->kind == 4;
 }
 
-static bool is_sound(const struct source *s)
+static bool is_sound(const struct message_file *s)
 {
 	const struct msg_head *h = &s->u.head;
 	const struct msg_stack *st = &s->u.stack;
@@ -454,7 +451,7 @@ static bool is_sound(const struct source *s)
 	}
 }
 
-static int add_message(struct source *s)
+static int add_message(struct message_file *s)
 {
 	const struct msg_event *ev = &s->u.event;
 	const struct msg_skipped *skipped = &s->u.skipped;
@@ -478,7 +475,7 @@ static int add_message(struct source *s)
 	}
 }
 
-static int read_messages(struct source *s, char *why, size_t size)
+static int read_messages(struct message_file *s, char *why, size_t size)
 {
 	struct msg_head *h = &s->u.head;
 	size_t n;
@@ -495,8 +492,8 @@ static int read_messages(struct source *s, char *why, size_t size)
 			return errno ? -errno : -EIO;
 		}
 		if (n < sizeof(*h) || n != h->size || !is_sound(s)) {
-			snprintf(why, size, "%s: %s %llu", s->path, damaged,
-				 (unsigned long long)s->offset);
+			snprintf(why, size, "%s: the file of messages is damaged at byte %llu",
+				 s->path, (unsigned long long)s->offset);
 			return -EBADMSG;
 		}
 		ret = add_message(s);
@@ -505,10 +502,38 @@ static int read_messages(struct source *s, char *why, size_t size)
 	return ret;
 }
 
+/* Write what still waits, and go to the start of the file of each stream. */
+static int finish_streams(struct message_file *s)
+{
+	struct messages *m = s->m;
+	const struct msg_end *end;
+	struct messages_cpu *c;
+	int cpu, ret = 0;
+
+	for (cpu = 0; cpu < m->nr_cpus && !ret; cpu++) {
+		end = s->end[cpu].head.size ? &s->end[cpu] : NULL;
+		c = &m->cpu[cpu];
+		/* this CPU had no event */
+		if (c->fd < 0 && end && !end->seq)
+			continue;
+		ret = prepare_cpu(c, s->path, cpu);
+		if (!ret)
+			ret = finish_cpu(m, c, end);
+		if (!ret && lseek(c->fd, 0, SEEK_SET))
+			ret = -errno;
+		c += m->nr_cpus;
+		if (!ret && c->fd >= 0)
+			ret = write_batch(c);
+		if (!ret && c->fd >= 0 && lseek(c->fd, 0, SEEK_SET))
+			ret = -errno;
+	}
+	return ret;
+}
+
 int messages_read(struct messages *m, const char *path, int nr_cpus, char *why, size_t size)
 {
-	struct source *s = calloc(1, sizeof(*s));
-	int ret = -ENOMEM, cpu;
+	struct message_file *s = calloc(1, sizeof(*s));
+	int ret = -ENOMEM, stream;
 
 	memset(m, 0, sizeof(*m));
 	m->fd = -1;
@@ -516,8 +541,8 @@ int messages_read(struct messages *m, const char *path, int nr_cpus, char *why, 
 	m->function = calloc(1, PYTHON_SIZE + MSG_MAX_TABLE);
 	m->nr_cpus = nr_cpus;
 	m->cpu = calloc(2 * nr_cpus, sizeof(*m->cpu));
-	for (cpu = 0; m->cpu && cpu < 2 * nr_cpus; cpu++)
-		m->cpu[cpu].fd = -1;
+	for (stream = 0; m->cpu && stream < 2 * nr_cpus; stream++)
+		m->cpu[stream].fd = -1;
 	if (s)
 		s->end = calloc(nr_cpus, sizeof(*s->end));
 	if (!s || !s->end || !m->cpu || !m->body || !m->function) {
@@ -536,24 +561,8 @@ int messages_read(struct messages *m, const char *path, int nr_cpus, char *why, 
 	setvbuf(s->f, NULL, _IOFBF, READ_SIZE);
 	ret = read_messages(s, why, size);
 	finish_skipped(s);
-	for (cpu = 0; cpu < nr_cpus && !ret; cpu++) {
-		struct messages_cpu *c = &m->cpu[cpu];
-
-		const struct msg_end *end = s->end[cpu].head.size ? &s->end[cpu] : NULL;
-
-		/* this CPU had no event */
-		if (c->fd < 0 && end && !end->seq)
-			continue;
-		ret = prepare_cpu(c, path, cpu);
-		if (!ret)
-			ret = finish_cpu(m, c, end);
-		if (!ret && lseek(c->fd, 0, SEEK_SET))
-			ret = -errno;
-		c += nr_cpus;
-		if (!ret && c->fd >= 0)
-			ret = write_batch(c);
-		if (!ret && c->fd >= 0 && lseek(c->fd, 0, SEEK_SET))
-			ret = -errno;
+	if (!ret) {
+		ret = finish_streams(s);
 		if (ret)
 			snprintf(why, size, "%s: %s", path, strerror(-ret));
 	}

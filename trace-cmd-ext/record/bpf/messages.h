@@ -104,10 +104,7 @@ const struct msg_stack *messages_read_stack(struct messages *m, const struct mes
 /* The message of a sample or a function, as messages_read_stack(). */
 const struct messages_sample *messages_read_sample(struct messages *m,
 						   const struct messages_event *ev, int *error);
-/*
- * The function that a number stands for (msg.h), valid until the next call. NULL: it is not known,
- * or with @error it cannot be read.
- */
+/* The function of a number (msg.h), valid until the next call. NULL: not known, or @error. */
 const struct msg_python *messages_read_python(struct messages *m, uint32_t number, int *error);
 struct messages_task *messages_find_task(struct messages *m, uint32_t tid);
 

@@ -47,10 +47,7 @@ struct msg_head {
 	__msg32 size;			/* of the whole message in bytes, a multiple of 8 */
 };
 
-/*
- * Why an event has no stack, or why its stack ends before the outermost frame. A sample of a kernel
- * thread has MSG_OK and no stack.
- */
+/* Why a stack is missing or incomplete. A sample of a kernel thread has MSG_OK and no stack. */
 enum msg_reason {
 	MSG_OK,				/* complete */
 	MSG_NOT_READABLE,		/* a page of the stack is not in memory */

@@ -566,10 +566,7 @@ static __always_inline void fail_python(struct walk *w)
 	add_python(w, UNKNOWN_FRAME);
 }
 
-/*
- * Read all runs of a file, unless they were read at this event for the cache of walks (same.bpf.h).
- * Not 0: they are not known
- */
+/* Read all runs of a file, unless same.bpf.h did at this event. Not 0: they are not known */
 static __always_inline int get_runs(struct walk *w, u32 file, u64 base)
 {
 	struct python_walk *p = &w->python;

@@ -43,8 +43,8 @@ static __always_inline u64 count_changes(struct mm_struct *mm)
 	return 0;
 }
 
-/* Are all words as they were? */
-__noinline int check_trail(struct cached_walk *c, struct walk *w)
+/* Does the user stack still have all words that the cached walk read? */
+__noinline int is_trail_same(struct cached_walk *c, struct walk *w)
 {
 	u32 i, at, window = ~0u;
 
@@ -116,7 +116,7 @@ static __always_inline u64 find_same(struct cached_walk *c, struct walk *w)
 #pragma clang loop unroll(full)
 	for (i = 0; i < sizeof(c->key) / 8; i++)
 		differ |= a[i] ^ b[i];
-	if (differ || !check_trail(c, w) || !has_same_python(c, w))
+	if (differ || !is_trail_same(c, w) || !has_same_python(c, w))
 		return 0;
 	c->time = w->time;
 	return c->stack;

@@ -112,10 +112,7 @@ static __always_inline void send_sample(void *ctx, struct control *c, struct wal
 		__sync_fetch_and_add(&c->lost, 1);
 }
 
-/*
- * A file without a table: the recorder has to look at the process before it ends. So wake the
- * recorder, but not for each of many stacks.
- */
+/* A file without a table: wake the recorder before the process ends, not for each stack. */
 static __always_inline u64 wake_up_for(struct control *c, const struct walk *w)
 {
 	if (w->reason == MSG_NO_TABLE && w->time - c->woken > WAKE_NS) {

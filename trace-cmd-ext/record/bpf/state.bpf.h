@@ -81,10 +81,7 @@ struct trail {
 	u64 value[MAX_WORDS];
 };
 
-/*
- * A walk depends on these fields and on struct trail. A task is known by its address and by the
- * time when it started.
- */
+/* A walk depends on these and on struct trail. A task is known by its address and start time. */
 struct walk_key {
 	u64 task, start_time;
 	u64 exec_id;			/* counts the task's programs; IN_COMPAT: 32-bit code */
@@ -161,10 +158,7 @@ struct python_key {
 struct origin {
 	u32 event;			/* its id */
 	u32 counter, skipped;		/* as in msg_event */
-	/*
-	 * If the record comes before the message: the time of an earlier message, which came before
-	 * the record (probe.bpf.h). Otherwise 0
-	 */
+	/* 0, or if the record comes first: the time of a message before it (probe.bpf.h) */
 	u64 earlier_time;
 };
 

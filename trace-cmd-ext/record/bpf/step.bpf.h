@@ -88,7 +88,7 @@ const volatile short sig32_regs[NR_REGS32] SEC(".rodata") = {
 	44, 40, 36, 32, SIG32_SP, SIG32_FP, 20, 16,
 };
 
-static __always_inline int find_reg(struct walk *w, u32 reg, const u32 size)
+static __always_inline int read_sized_reg(struct walk *w, u32 reg, const u32 size)
 {
 	u64 addr;
 
@@ -119,12 +119,12 @@ static __always_inline int find_reg(struct walk *w, u32 reg, const u32 size)
 /* A register other than SP and FP, into w->value */
 __noinline int read_reg(struct walk *w, u32 reg)
 {
-	return w ? find_reg(w, reg, WORD) : STEP_WRONG;
+	return w ? read_sized_reg(w, reg, WORD) : STEP_WRONG;
 }
 
 __noinline int read_reg32(struct walk *w, u32 reg)
 {
-	return w ? find_reg(w, reg, WORD32) : STEP_WRONG;
+	return w ? read_sized_reg(w, reg, WORD32) : STEP_WRONG;
 }
 
 /* Returns where REG_KEPT is in the caller's frame, as flags and @kept: keep_reg() in step.c. */

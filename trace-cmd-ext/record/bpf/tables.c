@@ -46,6 +46,14 @@ struct file {
 	uint64_t bytes;			/* memory of the file's rows */
 };
 
+/* A file and its contents, as the programs see them */
+struct seen_file {
+	uint32_t dev;			/* as in struct part_key */
+	uint64_t ino;			/* 0: a vDSO */
+	struct file_state state;
+	const char *path;
+};
+
 struct wanted {
 	uint32_t tgid, dev;
 	uint64_t ino, start, end;
@@ -122,7 +130,7 @@ static struct file_state get_state(const struct stat *st)
 	};
 }
 
-static bool same_state(const struct file_state *a, const struct file_state *b)
+static bool is_same_state(const struct file_state *a, const struct file_state *b)
 {
 	return a->size == b->size && a->mtime == b->mtime && a->mtime_nsec == b->mtime_nsec;
 }
@@ -235,11 +243,11 @@ static int reserve_chunk(struct bpfsrc_tables *t, uint32_t words)
 }
 
 /* Write the rows of a file into chunks. Call it with t->lock held. */
-static int store_rows(struct bpfsrc_tables *t, const struct flat *rows, uint32_t dev, uint64_t ino,
-		      const struct file_state *state, uint32_t python, uint64_t *bytes)
+static int store_rows(struct bpfsrc_tables *t, const struct seen_file *seen,
+		      const struct flat *rows, uint32_t python, uint64_t *bytes)
 {
-	struct part_key key = { .ino = ino, .dev = dev };
-	struct part part = { .state = *state, .python = python };
+	struct part_key key = { .ino = seen->ino, .dev = seen->dev };
+	struct part part = { .state = seen->state, .python = python };
 	uint32_t words;
 	size_t i;
 	int ret;
@@ -262,18 +270,17 @@ static int store_rows(struct bpfsrc_tables *t, const struct flat *rows, uint32_t
 }
 
 /* Put parts without rows for this file, because of @error. Call it with t->lock held. */
-static int store_empty_parts(struct bpfsrc_tables *t, uint32_t dev, uint64_t ino,
-			     const struct file_state *state, int error)
+static int store_empty_parts(struct bpfsrc_tables *t, const struct seen_file *seen, int error)
 {
-	struct part_key key = { .ino = ino, .dev = dev };
+	struct part_key key = { .ino = seen->ino, .dev = seen->dev };
 	struct part part = {
-		.state = *state, .abi = error == -EOPNOTSUPP ? ABI_OTHER : ABI_ANY,
+		.state = seen->state, .abi = error == -EOPNOTSUPP ? ABI_OTHER : ABI_ANY,
 	};
 
 	do {
 		if (bpf_map_update_elem(t->maps.parts, &key, &part, BPF_ANY))
 			return -errno;
-	} while (++key.nr <= state->size >> PART_SHIFT && key.nr < MAX_PARTS);
+	} while (++key.nr <= seen->state.size >> PART_SHIFT && key.nr < MAX_PARTS);
 	return 0;
 }
 
@@ -285,24 +292,24 @@ static bool is_final(int error)
 }
 
 /* Note the result for a file. Call it with t->lock held. @id may be NULL. */
-static void note_file(struct bpfsrc_tables *t, uint32_t dev, uint64_t ino, const char *path,
-		      const struct tables_id *id, const struct file_state *state, uint64_t bytes)
+static void note_file(struct bpfsrc_tables *t, const struct seen_file *seen,
+		      const struct tables_id *id, uint64_t bytes)
 {
-	struct file *f = get_file(t, dev, ino);
+	struct file *f = get_file(t, seen->dev, seen->ino);
 
 	if (!f)
 		return;
 	f->tried = true;
 	f->wanted = false;
-	f->state = *state;
+	f->state = seen->state;
 	f->bytes = bytes;
 	f->build_id_size = 0;
 	if (id) {
 		memcpy(f->build_id, id->build_id, sizeof(f->build_id));
 		f->build_id_size = id->build_id_size;
 	}
-	if (path && (!f->path || strcmp(f->path, path))) {
-		char *new = strdup(path);
+	if (seen->path && (!f->path || strcmp(f->path, seen->path))) {
+		char *new = strdup(seen->path);
 
 		if (new) {
 			free(f->path);
@@ -311,9 +318,8 @@ static void note_file(struct bpfsrc_tables *t, uint32_t dev, uint64_t ino, const
 	}
 }
 
-static int store_table(struct bpfsrc_tables *t, const struct gen_table *table,
-		       const struct tables_id *id, uint32_t dev, uint64_t ino, const char *path,
-		       const struct file_state *state, uint32_t python)
+static int store_table(struct bpfsrc_tables *t, const struct seen_file *seen,
+		       const struct gen_table *table, const struct tables_id *id, uint32_t python)
 {
 	struct flat rows;
 	uint64_t bytes = 0;
@@ -322,27 +328,26 @@ static int store_table(struct bpfsrc_tables *t, const struct gen_table *table,
 	pthread_mutex_lock(&t->lock);
 	ret = flat_make(&rows, &t->full, table, id);
 	if (!ret) {
-		ret = store_rows(t, &rows, dev, ino, state, python, &bytes);
+		ret = store_rows(t, seen, &rows, python, &bytes);
 		flat_free(&rows);
 	}
 	if (is_final(ret))
-		store_empty_parts(t, dev, ino, state, ret);
+		store_empty_parts(t, seen, ret);
 	if (!ret || is_final(ret))
-		note_file(t, dev, ino, path, id, state, bytes);
+		note_file(t, seen, id, bytes);
 	pthread_mutex_unlock(&t->lock);
 	return ret;
 }
 
 /* Without room for one more runtime, stacks through its JIT code are marked. */
-static void store_runtime(struct bpfsrc_tables *t, int fd, uint32_t dev, uint64_t ino,
-			  const struct file_state *state)
+static void store_runtime(struct bpfsrc_tables *t, int fd, const struct seen_file *seen)
 {
-	struct part_key key = { .ino = ino, .dev = dev };
+	struct part_key key = { .ino = seen->ino, .dev = seen->dev };
 	struct runtime r;
 
 	if (!bpfsrc_find_runtime(fd, &r))
 		return;
-	r.state = *state;
+	r.state = seen->state;
 	bpf_map_update_elem(t->maps.runtimes, &key, &r, BPF_ANY);
 }
 
@@ -363,7 +368,7 @@ static uint32_t add_python(struct bpfsrc_tables *t, const struct python_layout *
 }
 
 /* The number of the file's interpreter; 0: the file has none, or there is no room for one more */
-static uint32_t put_python(struct bpfsrc_tables *t, int fd)
+static uint32_t store_python(struct bpfsrc_tables *t, int fd)
 {
 	struct python_layout p;
 	uint32_t nr;
@@ -376,11 +381,8 @@ static uint32_t put_python(struct bpfsrc_tables *t, int fd)
 	return nr;
 }
 
-/* @dev and @ino are as the programs see them. */
-static int add_file(struct bpfsrc_tables *t, int fd, const char *path, uint32_t dev, uint64_t ino,
-		    const struct stat *st)
+static int add_file(struct bpfsrc_tables *t, int fd, struct seen_file *seen)
 {
-	struct file_state state = get_state(st);
 	struct gen_table table = {};
 	struct tables_id id = {};
 	struct file *f;
@@ -388,23 +390,23 @@ static int add_file(struct bpfsrc_tables *t, int fd, const char *path, uint32_t 
 	int ret;
 
 	pthread_mutex_lock(&t->lock);
-	f = find_file(t, dev, ino);
-	known = f && f->tried && same_state(&f->state, &state);
+	f = find_file(t, seen->dev, seen->ino);
+	known = f && f->tried && is_same_state(&f->state, &seen->state);
 	pthread_mutex_unlock(&t->lock);
 	if (known)
 		return 0;
 	ret = tables_get_table(t->cache, fd, &id, &table, NULL);
 	if (!ret) {
-		state = get_state(&id.st);
-		store_runtime(t, fd, dev, ino, &state);
-		ret = store_table(t, &table, &id, dev, ino, path, &state, put_python(t, fd));
+		seen->state = get_state(&id.st);
+		store_runtime(t, fd, seen);
+		ret = store_table(t, seen, &table, &id, store_python(t, fd));
 		gen_free(&table);
 		return ret;
 	}
 	if (is_final(ret)) {
 		pthread_mutex_lock(&t->lock);
-		store_empty_parts(t, dev, ino, &state, ret);
-		note_file(t, dev, ino, path, &id, &state, 0);
+		store_empty_parts(t, seen, ret);
+		note_file(t, seen, &id, 0);
 		pthread_mutex_unlock(&t->lock);
 	}
 	return ret;
@@ -412,62 +414,63 @@ static int add_file(struct bpfsrc_tables *t, int fd, const char *path, uint32_t 
 
 int bpfsrc_tables_add(struct bpfsrc_tables *t, int fd, const char *path)
 {
+	struct seen_file seen = { .path = path };
 	char opened[PATH_MAX];
 	struct stat st;
-	uint32_t dev;
-	uint64_t ino;
 	int ret;
 
 	if (fstat(fd, &st))
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -ENOEXEC;
-	ret = identify_file(t, fd, &st, &dev, &ino);
+	seen.state = get_state(&st);
+	ret = identify_file(t, fd, &st, &seen.dev, &seen.ino);
 	/* the name that led to the file may now be of another file */
 	if (!ret && fd_path(fd, opened, sizeof(opened)))
-		path = opened;
-	return ret ? ret : add_file(t, fd, path, dev, ino, &st);
+		seen.path = opened;
+	return ret ? ret : add_file(t, fd, &seen);
 }
 
 /* In the vDSO, offsets and addresses in the file are one number: struct mapping, state.bpf.h */
-static int store_vdso(struct bpfsrc_tables *t, struct tables_id *id, struct gen_table *table,
-		      uint32_t dev)
+static int store_vdso(struct bpfsrc_tables *t, const struct seen_file *vdso, struct tables_id *id,
+		      struct gen_table *table)
 {
-	struct file_state none = {};
 	int ret;
 
 	id->nr_segs = 1;
 	id->seg[0] = (struct tables_seg) {
 		.offset = table->text_start, .size = table->text_size, .vaddr = table->text_start,
 	};
-	ret = store_table(t, table, id, dev, 0, "[vdso]", &none, 0);
+	ret = store_table(t, vdso, table, id, 0);
 	gen_free(table);
 	return ret;
 }
 
 /*
- * If a vDSO gets no table now, it has none for the whole recording. Where there is no vDSO
- * (-ENOENT), no frame is in it.
+ * If a vDSO gets no table now, it has none for the whole recording. A kernel that runs no 32-bit
+ * programs (-ENOEXEC) needs no table for their vDSO.
  */
 static void add_vdsos(struct bpfsrc_tables *t)
 {
-	struct file_state none = {};
+	struct seen_file vdso = { .dev = VDSO64_DEV, .path = "[vdso]" };
 	struct gen_table table;
 	struct tables_id id;
 	int ret;
 
 	ret = tables_get_vdso_table(t->cache, &id, &table, NULL);
 	if (!ret)
-		ret = store_vdso(t, &id, &table, VDSO64_DEV);
+		ret = store_vdso(t, &vdso, &id, &table);
 	if (ret)
-		store_empty_parts(t, VDSO64_DEV, 0, &none, 0);
+		store_empty_parts(t, &vdso, 0);
+	vdso.dev = VDSO32_DEV;
 	ret = tables_make_vdso32_table(&id, &table);
 	if (!ret)
-		ret = store_vdso(t, &id, &table, VDSO32_DEV);
+		ret = store_vdso(t, &vdso, &id, &table);
 	if (ret)
-		store_empty_parts(t, VDSO32_DEV, 0, &none, 0);
+		store_empty_parts(t, &vdso, 0);
 	t->vdso32_error = ret == -ENOEXEC ? 0 : ret;
-	store_empty_parts(t, VDSOX32_DEV, 0, &none, -EOPNOTSUPP);
+	vdso.dev = VDSOX32_DEV;
+	store_empty_parts(t, &vdso, -EOPNOTSUPP);
 }
 
 /* --------------------------- files seen in stacks ------------------------ */
@@ -492,6 +495,7 @@ static bool is_wanted(struct bpfsrc_tables *t, const struct wanted *w, int fd,
 
 static void add_wanted_file(struct bpfsrc_tables *t, const struct wanted *w)
 {
+	struct seen_file seen = { .dev = w->dev, .ino = w->ino };
 	char name[64], path[PATH_MAX];
 	struct stat st;
 	struct file *f;
@@ -501,8 +505,11 @@ static void add_wanted_file(struct bpfsrc_tables *t, const struct wanted *w)
 		 w->end);
 	fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && is_wanted(t, w, fd, &st) &&
-	    fd_path(fd, path, sizeof(path)))
-		add_file(t, fd, path, w->dev, w->ino, &st);
+	    fd_path(fd, path, sizeof(path))) {
+		seen.path = path;
+		seen.state = get_state(&st);
+		add_file(t, fd, &seen);
+	}
 	pthread_mutex_lock(&t->lock);
 	f = find_file(t, w->dev, w->ino);
 	if (f)
@@ -512,7 +519,7 @@ static void add_wanted_file(struct bpfsrc_tables *t, const struct wanted *w)
 		close(fd);
 }
 
-static void *make_wanted(void *arg)
+static void *make_wanted_tables(void *arg)
 {
 	struct task out = { .flags = TASK_LEFT_OUT };
 	struct bpfsrc_tables *t = arg;
@@ -584,7 +591,7 @@ int bpfsrc_tables_open(const struct bpfsrc_table_maps *maps, struct bpfsrc_table
 	add_vdsos(t);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = -pthread_create(&t->thread, NULL, make_wanted, t);
+	ret = -pthread_create(&t->thread, NULL, make_wanted_tables, t);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (ret)
 		goto fail;

@@ -56,12 +56,72 @@ static __always_inline int end_walk(struct walk *w, u32 flags, u32 reason)
 	return 1;
 }
 
+/* An end that step_by_rule() has noted */
+#define STEP_ENDED	(STEP_WRONG + 1)
+
+/* No table covers the code: it may be a thunk, or switch stacks. Otherwise follow the FP. */
+static __always_inline int step_without_rule(struct walk *w, int map, u64 *sp, const u32 size)
+{
+	int ret = STEP_WRONG;
+
+	if (size == WORD && map >= 0 && mapping_at(w, map)->kind == MAP_NO_FILE) {
+		ret = step_thunk(w);
+	} else if (size == WORD && map >= 0) {
+		ret = step_goroutine(w);
+		/* no frame of C is between the two stacks */
+		if (ret == STEP_DONE)
+			*sp = w->sp;
+	}
+	if (ret == STEP_WRONG)
+		ret = size == WORD ? step_fp(w, may_be_jit(w, map)) : step_fp32(w);
+	if (ret != STEP_WRONG)
+		return ret;
+	end_walk(w, UNWIND_STACK_INCOMPLETE, map < 0 ? MSG_NO_MAPPING : MSG_NO_TABLE);
+	return STEP_ENDED;
+}
+
+/* Go to the caller by the rule for this frame. Sets @sp if the caller is on another stack. */
+static __always_inline int step_by_rule(struct walk *w, u32 rule, int map, u64 *sp, const u32 size)
+{
+	struct full_rule *full;
+	u32 number;
+	int ret;
+
+	switch (RULE_KIND(rule)) {
+	case RULE_SP:
+	case RULE_FP:
+		return step_plain(w, rule, size);
+	case RULE_FULL:
+		number = rule >> 2;
+		full = bpf_map_lookup_elem(&full_rules, &number);
+		if (!full)
+			return STEP_WRONG;
+		ret = STEP_WRONG;
+		if (full->flags & FULL_DOUBTFUL)
+			ret = size == WORD ? step_sigreturn(w) : step_sigreturn32(w);
+		if (ret == STEP_WRONG) {
+			w->rule = *full;
+			ret = size == WORD ? step_full(w) : step_full32(w);
+		}
+		return ret;
+	}
+	if (rule == rule_special(RULE_OUTERMOST))
+		return STEP_OUTERMOST;
+	if (rule == rule_special(RULE_OTHER_ABI)) {
+		end_walk(w, UNWIND_STACK_INCOMPLETE, MSG_OTHER_ABI);
+		return STEP_ENDED;
+	}
+	ret = size == WORD ? step_sigreturn(w) : step_sigreturn32(w);
+	if (ret == STEP_WRONG && rule == rule_special(RULE_UNKNOWN))
+		ret = step_without_rule(w, map, sp, size);
+	return ret;
+}
+
 /* One frame: note it, and go to its caller. 1: the walk has ended */
 static __always_inline int step_frame(struct walk *w, const u32 size)
 {
-	u32 rule = rule_special(RULE_UNKNOWN), nr, number;
+	u32 rule = rule_special(RULE_UNKNOWN), nr;
 	u32 exact = w->frame_flags & FRAME_EXACT;
-	struct full_rule *full;
 	u64 pc, sp = w->sp;
 	int map, ret;
 
@@ -105,50 +165,9 @@ static __always_inline int step_frame(struct walk *w, const u32 size)
 			start_python(w, map);
 	}
 
-	switch (RULE_KIND(rule)) {
-	case RULE_SP:
-	case RULE_FP:
-		ret = step_plain(w, rule, size);
-		break;
-	case RULE_FULL:
-		number = rule >> 2;
-		full = bpf_map_lookup_elem(&full_rules, &number);
-		if (!full)
-			return end_walk(w, UNWIND_STACK_INCOMPLETE, MSG_HOLE);
-		ret = STEP_WRONG;
-		if (full->flags & FULL_DOUBTFUL)
-			ret = size == WORD ? step_sigreturn(w) : step_sigreturn32(w);
-		if (ret == STEP_WRONG) {
-			w->rule = *full;
-			ret = size == WORD ? step_full(w) : step_full32(w);
-		}
-		break;
-	default:
-		if (rule == rule_special(RULE_OUTERMOST)) {
-			ret = STEP_OUTERMOST;
-			break;
-		}
-		if (rule == rule_special(RULE_OTHER_ABI))
-			return end_walk(w, UNWIND_STACK_INCOMPLETE, MSG_OTHER_ABI);
-		ret = size == WORD ? step_sigreturn(w) : step_sigreturn32(w);
-		if (ret == STEP_WRONG && rule == rule_special(RULE_UNKNOWN)) {
-			if (size == WORD && map >= 0 &&
-			    mapping_at(w, map)->kind == MAP_NO_FILE) {
-				ret = step_thunk(w);
-			} else if (size == WORD && map >= 0) {
-				ret = step_goroutine(w);
-				/* no frame of C is between the two stacks */
-				if (ret == STEP_DONE)
-					sp = w->sp;
-			}
-			if (ret == STEP_WRONG)
-				ret = size == WORD ? step_fp(w, may_be_jit(w, map)) :
-						     step_fp32(w);
-			if (ret == STEP_WRONG)
-				return end_walk(w, UNWIND_STACK_INCOMPLETE,
-						map < 0 ? MSG_NO_MAPPING : MSG_NO_TABLE);
-		}
-	}
+	ret = step_by_rule(w, rule, map, &sp, size);
+	if (ret == STEP_ENDED)
+		return 1;
 	if (ret == STEP_DONE) {
 		w->map_before = map;
 		w->pc_before = pc;
@@ -491,10 +510,7 @@ static __always_inline struct saved_stack *get_saved_stack(struct task_struct *t
 	return saved;
 }
 
-/*
- * Send the saved stack, or continue in the walk program of @next that has the type of this
- * program.
- */
+/* Send the saved stack, or continue in the walk program of @next with this program's type. */
 static __always_inline void start_walk_program(void *ctx, struct control *c,
 					       struct task_struct *task, struct task *known,
 					       const struct origin *origin, void *next)
@@ -519,10 +535,7 @@ static __always_inline void start_walk_program(void *ctx, struct control *c,
 	unmark_busy();
 }
 
-/*
- * The end of start_walk_program(), or of save_by_tracepoint(), in a program of its own. @next: the
- * map of such programs
- */
+/* The end of start_walk_program() or save_by_tracepoint(), as a program. @next: their map */
 static __always_inline void finish_walk_program(void *ctx, void *next)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
@@ -638,8 +651,8 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 #define FL_BH_OFF	0x80
 
 /* Send what the current task does, with both stacks. @c: NULL is allowed */
-static __always_inline void sample(void *ctx, struct control *c, u32 event, u32 flags, u64 ip,
-				   u64 parent_ip)
+static __always_inline void take_sample(void *ctx, struct control *c, u32 event, u32 flags, u64 ip,
+					u64 parent_ip)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task *known = NULL;
@@ -684,7 +697,7 @@ int on_sample(void *ctx)
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 
 	if (c && c->sampling)
-		sample(ctx, c, c->sample, FL_HARDIRQ | FL_IRQS_OFF, 0, 0);
+		take_sample(ctx, c, c->sample, FL_HARDIRQ | FL_IRQS_OFF, 0, 0);
 	return 0;
 }
 
