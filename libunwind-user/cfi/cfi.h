@@ -70,9 +70,9 @@ static inline struct cfi_rule cfi_rule(enum cfi_how how, uint64_t reg, int64_t o
 #define CFI_SIGNAL	0x1	/* a signal frame: its caller was interrupted */
 #define CFI_MANGLED	0x2	/* RA is signed (arm64) */
 /*
- * The bits above: where the caller's value of cfi_section.reg_kept is. CFI_KEPT_UNKNOWN,
- * CFI_KEPT_IN_REG (no rule says otherwise), or n: saved at CFA - 8 * n. Unknown in all rows if no
- * register is asked for.
+ * The bits from CFI_KEPT_SHIFT on say where the caller's value of cfi_section.reg_kept is:
+ * CFI_KEPT_UNKNOWN, CFI_KEPT_IN_REG (no rule says otherwise), or n: saved at CFA - 8 * n. The place
+ * is unknown in all rows if no register is asked for.
  */
 #define CFI_KEPT_SHIFT	8
 #define CFI_KEPT(flags)	((flags) >> CFI_KEPT_SHIFT)

@@ -22,6 +22,8 @@
 
 struct parser {
 	const struct cfi_section *sec;
+	const struct cfi_ops *ops;
+	void *arg;			/* of ops */
 	VEC(struct cfi_cie *) cies;
 	struct hidx numbers;		/* of CIEs, by offset */
 	struct cfi_cie *last;		/* of the previous FDE */
@@ -79,9 +81,8 @@ static enum cfi_cause read_augmentation(const struct cfi_section *sec, struct cf
 }
 
 /*
- * Read the length of the entry at @c, and make a cursor for the entry. The size of the CIE pointer
- * that follows is 4. Entries with a 64-bit length exist with 4 and with 8 bytes: @id_size says
- * which, or is 0 if that is not known.
+ * Read the length of the entry at @c, and make a cursor for the entry. @is_64: the length has 64
+ * bits. A CIE pointer of 4 bytes follows; after a 64-bit length, some tools write 8 bytes.
  */
 static bool read_entry(struct cfi_cursor *c, struct cfi_cursor *entry, bool *is_64)
 {
@@ -183,11 +184,12 @@ static struct cfi_cie *get_cie(struct parser *p, size_t off)
 	return p->last = cie;
 }
 
+/* @id: the CIE pointer, which is at @id_off; @c: the bytes after it */
 static int parse_fde(struct parser *p, struct cfi_cursor c, size_t id_off, uint32_t id, bool is_64,
-		     const struct cfi_ops *ops, void *arg, enum cfi_cause *cause)
+		     enum cfi_cause *cause)
 {
 	const struct cfi_section *sec = p->sec;
-	struct cfi_run run = { .sec = sec, .ops = ops, .arg = arg };
+	struct cfi_run run = { .sec = sec, .ops = p->ops, .arg = p->arg };
 	struct cfi_regs regs;
 	struct cfi_cie *cie;
 	uint64_t size;
@@ -224,7 +226,7 @@ static int parse_fde(struct parser *p, struct cfi_cursor c, size_t id_off, uint3
 	*cause = CFI_OK;
 	if (!size)
 		return 0;
-	ret = ops->fde(arg, run.start, run.end);
+	ret = p->ops->fde(p->arg, run.start, run.end);
 	if (ret)
 		return ret == CFI_SKIP ? 0 : ret;
 	regs = cie->init;
@@ -234,7 +236,7 @@ static int parse_fde(struct parser *p, struct cfi_cursor c, size_t id_off, uint3
 int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *arg,
 	      struct cfi_stats *stats)
 {
-	struct parser p = { .sec = sec };
+	struct parser p = { .sec = sec, .ops = ops, .arg = arg };
 	struct cfi_cursor c, entry;
 	enum cfi_cause cause;
 	size_t i, id_off;
@@ -266,7 +268,7 @@ int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *ar
 		stats->nr_fdes++;
 		cause = CFI_CAUSE_FDE;
 		if (!entry.bad)
-			ret = parse_fde(&p, entry, id_off, id, is_64, ops, arg, &cause);
+			ret = parse_fde(&p, entry, id_off, id, is_64, &cause);
 		if (cause)
 			stats->bad_fdes[cause]++;
 	}
