@@ -110,7 +110,7 @@ static inline const struct sframe_table *table_at(u64 pc)
 
 static inline int find(const struct sframe_table *t, u64 pc, struct sframe_row *row)
 {
-	return sframe_find_by(t, &indexes[t - tables], pc, row);
+	return sframe_find_indexed(t, &indexes[t - tables], pc, row);
 }
 
 static int read_own(void *ctx, u64 addr, u64 *words, unsigned int nr)

@@ -51,7 +51,7 @@ static void read_notes(struct audit_object *o)
 	}
 }
 
-bool audit_object_read(struct audit_object *o, uintptr_t header)
+bool audit_read_object(struct audit_object *o, uintptr_t header)
 {
 	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)header;
 	const Elf64_Phdr *ph, *end;
@@ -95,7 +95,7 @@ bool audit_object_read(struct audit_object *o, uintptr_t header)
 
 /* ------------------------------ in the file ------------------------------ */
 
-bool audit_table_own(const struct audit_object *o, struct audit_table *t)
+bool audit_find_own_table(const struct audit_object *o, struct audit_table *t)
 {
 	const Elf64_Phdr *ph = o->phdr, *end = ph + o->nr_phdrs;
 	const uint8_t *p;
@@ -196,8 +196,8 @@ static bool find_cached(const struct audit_dirs *dirs, const struct audit_object
  * Look the table up by build ID, also for files that are not trusted: a file with a false build ID
  * gives wrong stacks to its own process only, because the module puts no table into the cache.
  */
-bool audit_table_cached(const struct audit_dirs *dirs, const struct audit_object *o,
-			const char *path, bool exact, struct audit_table *t)
+bool audit_find_cached_table(const struct audit_dirs *dirs, const struct audit_object *o,
+			     const char *path, bool exact, struct audit_table *t)
 {
 	struct tables_inode inode;
 
@@ -208,7 +208,7 @@ bool audit_table_cached(const struct audit_dirs *dirs, const struct audit_object
 	return read_inode(path, exact, &inode) && find_cached(dirs, o, &inode, t);
 }
 
-void audit_table_unmap(struct audit_table *t)
+void audit_unmap_table(struct audit_table *t)
 {
 	if (t->map_size)
 		sys_munmap(t->map, t->map_size);

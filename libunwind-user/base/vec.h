@@ -168,8 +168,8 @@ static inline uint64_t hash_words(const uint64_t *v, size_t nr, uint64_t seed)
 }
 
 /*
- * Open addressing with a power of two of slots, from a hash to the index of an element that the
- * caller keeps in a vector. Elements are never removed.
+ * A hash index: open addressing with a power of two of slots, from a hash to the index of an
+ * element that the caller keeps in a vector. Elements are never removed.
  */
 struct hidx {
 	struct {
@@ -285,8 +285,8 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
 
 /*
  * for_each_hidx() for input that can make hashes collide. It searches HIDX_PROBES slots, so the
- * work has a limit. The hash can forget an element then: the caller takes it for new when it comes
- * again.
+ * work has a limit. Then the index can forget an element: the caller takes the element for new when
+ * it comes again.
  */
 #define HIDX_PROBES	64
 

@@ -143,8 +143,8 @@ int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *ar
  *
  * Returns 0, or -EINVAL if the bytes are not such a header.
  */
-int cfi_hdr_parse(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_endian,
-		  uint8_t addr_size, uint64_t *eh_frame);
+int cfi_find_eh_frame(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_endian,
+		      uint8_t addr_size, uint64_t *eh_frame);
 
 /* A few words for a cause: "expression". */
 const char *cfi_cause_name(enum cfi_cause cause);

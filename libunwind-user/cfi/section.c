@@ -279,8 +279,8 @@ int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *ar
 	return ret;
 }
 
-int cfi_hdr_parse(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_endian,
-		  uint8_t addr_size, uint64_t *eh_frame)
+int cfi_find_eh_frame(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_endian,
+		      uint8_t addr_size, uint64_t *eh_frame)
 {
 	struct cfi_section sec = {
 		.data = hdr, .size = size, .vaddr = vaddr, .big_endian = big_endian,

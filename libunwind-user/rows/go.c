@@ -440,7 +440,7 @@ static bool is_stop(struct go_rows *g, uint64_t addr)
 	const char *name;
 	size_t i;
 
-	if (go_find(&g->t, addr, &f) || f.start != addr)
+	if (go_find_func(&g->t, addr, &f) || f.start != addr)
 		return false;
 	name = go_get_name(&g->t, f.name);
 	for (i = 0; name && i < sizeof(names) / sizeof(*names); i++) {

@@ -404,7 +404,8 @@ static void find_eh_frame(struct image *img)
 	if (size > sizeof(hdr))
 		size = sizeof(hdr);
 	if (!size || image_read(img, img->eh_hdr.start, hdr, size) ||
-	    cfi_hdr_parse(hdr, size, img->eh_hdr.start, img->big_endian, img->addr_size, &start))
+	    cfi_find_eh_frame(hdr, size, img->eh_hdr.start, img->big_endian, img->addr_size,
+			      &start))
 		return;
 	l = find_load(img, start, start);
 	if (!l)

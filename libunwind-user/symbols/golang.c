@@ -170,7 +170,7 @@ bool symtab_find_go_line(const struct symtab *tab, uint64_t addr, const char **f
 {
 	struct go_func f;
 
-	return tab->go && !go_find(tab->go, addr, &f) &&
+	return tab->go && !go_find_func(tab->go, addr, &f) &&
 	       go_find_line(tab->go, &f, addr, file, line);
 }
 

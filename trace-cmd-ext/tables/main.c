@@ -246,7 +246,7 @@ static int cmd_dump(const char *path)
 		return 1;
 	ret = gen_open(&table, &t);
 	if (!ret)
-		ret = sframe_nr_rows(&t, &nr_rows);
+		ret = sframe_get_nr_rows(&t, &nr_rows);
 	if (ret) {
 		gen_free(&table);
 		return print_error(path, "no SFrame section that can be read here", NULL);
