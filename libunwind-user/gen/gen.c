@@ -39,7 +39,7 @@ static int read_eh_frame(struct image *img, uint8_t **data, size_t *size)
 static int read_rows(struct image *img, const struct arch *arch, struct rows *rows,
 		     struct stats *stats)
 {
-	struct cfi_section sec = image_cfi(img, arch);
+	struct cfi_section sec = image_describe_eh_frame(img, arch);
 	struct stats before = *stats;
 	struct cfi_stats cfi;
 	uint8_t *data;

@@ -411,7 +411,7 @@ static int verify_rows(struct verify *v, int fd)
 	ret = image_open(&img);
 	if (ret)
 		goto out;
-	sec = image_cfi(&img, arch_of_abi(v->t.arch->abi));
+	sec = image_describe_eh_frame(&img, arch_of_abi(v->t.arch->abi));
 	sec.reg_kept = v->t.kept ? v->t.arch->reg_kept : 0;
 	sec.size = img.eh_frame.end - img.eh_frame.start;
 	if (!sec.size)			/* its rows come from elsewhere */
