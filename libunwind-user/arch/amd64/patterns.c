@@ -147,8 +147,8 @@ static size_t get_memory_operand_len(const uint8_t *p, size_t len)
 	return n <= len ? n : 0;
 }
 
-/* mov, lea, xor and test that do not write SP; @rex: the length of the REX prefix */
-static size_t leaves_sp(const uint8_t *p, size_t len, size_t rex)
+/* The length of a mov, lea, xor or test that does not write SP, else 0; @rex: of the prefix */
+static size_t match_keeping_sp(const uint8_t *p, size_t len, size_t rex)
 {
 	unsigned int written = 0;
 	bool is_reg;
@@ -201,7 +201,7 @@ size_t amd64_decode_push(const uint8_t *p, size_t len, int32_t *bytes)
 	case 0x81: case 0x83:
 		break;
 	default:
-		return leaves_sp(p, len, rex);
+		return match_keeping_sp(p, len, rex);
 	}
 	/* sub is /5, add is /0 */
 	if (len < 4 || p[0] != 0x48 || (p[2] != 0xec && p[2] != 0xc4))

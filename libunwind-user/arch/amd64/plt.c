@@ -19,8 +19,8 @@
 
 struct amd64_stub {
 	uint8_t size;
-	uint8_t pushed;		/* from here on, the CFA is 8 more; 0: nowhere */
-	uint8_t cfa;		/* at its start, from rsp */
+	uint8_t pushed;		/* offset from which on the CFA is 8 more; 0: nowhere */
+	uint8_t cfa;		/* CFA - rsp at its start */
 	bool is_plt0;		/* only in the first stub: two slots in a row */
 	int16_t byte[16];
 };
@@ -92,7 +92,7 @@ static struct cfi_row make_state(const struct sframe_arch *abi, uint8_t how, int
 	};
 }
 
-/* @nr stubs of one kind from @start on */
+/* Add the rows of @nr stubs of one kind, from @start on. */
 static int add_run(const struct arch_plt *to, uint64_t start, uint64_t nr,
 		   const struct amd64_stub *s)
 {

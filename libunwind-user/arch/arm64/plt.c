@@ -36,7 +36,7 @@ struct insn_mask {
 struct arm64_stub {
 	struct insn_mask insn[MAX_INSNS];	/* up to the jump, without bti and autia1716 */
 	uint8_t nr;
-	uint8_t pushed;			/* 16 bytes are, by its first instruction */
+	uint8_t pushed;			/* bytes that its first instruction pushes, or 0 */
 	bool pushes_ra;
 };
 

@@ -223,7 +223,7 @@ static char find_letter(const uint8_t *p, uint8_t *format)
 	}
 }
 
-struct insn s390x_insn(const uint8_t *p)
+struct insn s390x_classify_insn(const uint8_t *p)
 {
 	struct insn insn = { .len = s390x_insn_len(p) };
 
