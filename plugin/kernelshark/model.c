@@ -218,7 +218,7 @@ int shark_add(struct shark_model *m, int sd, const struct shark_record *rec)
 	l->last = rec->pos;
 	if (rec->kind == SHARK_STACK)
 		return add_stack(m, l, sd, rec);
-	k = &l->kstack[nest_level(rec->flags)];
+	k = &l->kstack[nest_get_level(rec->flags)];
 	if (rec->kind == SHARK_KERNEL_STACK) {
 		r.cookie = 0;
 		ret = add_kstack_request(m, k);
@@ -267,12 +267,13 @@ static uint32_t find_stack(struct shark_model *m, const struct shark_request *r,
 /* SHARK_NR_OUTCOMES: the record is not a request. */
 static enum shark_outcome answer_request(struct shark_model *m, struct shark_request *r)
 {
+	const struct join_question q = { r->cpu, r->tid, r->pos, r->ts, r->cookie };
 	struct join_answer ans;
 
 	r->stack = SHARK_NONE;
 	if (!m->scan.join)
 		return SHARK_NR_OUTCOMES;	/* without a join, guess nothing */
-	join_find_answer(m->scan.join, r->cpu, r->tid, r->pos, r->ts, r->cookie, &ans);
+	join_find_answer(m->scan.join, &q, &ans);
 	if (!r->cookie)
 		return ans.form == JOIN_FORM_LOST_COOKIE && ans.state == JOIN_LOST ?
 		       SHARK_LOST : SHARK_NR_OUTCOMES;
@@ -296,13 +297,14 @@ static enum shark_outcome answer_request(struct shark_model *m, struct shark_req
 /* If the kernel stack before a cookie is of another event, ask the join for that event too. */
 static int answer_kstack(struct shark_model *m, struct shark_request *r)
 {
+	const struct join_question q = { r->cpu, r->tid, r->kstack_pos, r->kstack_ts, 0 };
 	struct shark_request k = *r;
 	struct join_answer ans;
 
 	r->shown = r->entry;
 	if (!r->kstack || !m->scan.join)
 		return 0;
-	join_find_answer(m->scan.join, r->cpu, r->tid, r->kstack_pos, r->kstack_ts, 0, &ans);
+	join_find_answer(m->scan.join, &q, &ans);
 	if (ans.form == JOIN_FORM_KSTACK) {
 		r->shown = r->kstack;
 		return 0;

@@ -64,7 +64,7 @@ void decode_common_slow(const struct decode *d, const struct tep_record *rec,
 	decode_number(d, rec, &d->common_preempt, &preempt);
 	c->type = type;
 	c->tid = tid;
-	c->flags = nest_flags(flags, preempt);
+	c->flags = nest_make_flags(flags, preempt);
 }
 
 bool decode_init(struct decode *d, struct tep_handle *tep)

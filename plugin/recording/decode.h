@@ -125,8 +125,10 @@ static inline void decode_common(const struct decode *d, const struct tep_record
 		return;
 	}
 	memcpy(&x, rec->data, sizeof(x));
-	*c = (struct decode_common){ x & 0xffff, x >> 32, nest_flags(x >> 16, x >> 24), true, true,
-				     true };
+	*c = (struct decode_common){
+		.type = x & 0xffff, .tid = x >> 32, .flags = nest_make_flags(x >> 16, x >> 24),
+		.has_type = true, .has_tid = true, .has_flags = true,
+	};
 }
 
 static inline enum decode_kind decode_find_kind(const struct decode *d,

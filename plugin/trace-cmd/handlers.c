@@ -48,11 +48,13 @@ static bool make_ready(struct ustack *u)
 static bool find_answer(struct ustack *u, struct tep_record *rec, uint64_t cookie,
 			struct join_answer *ans)
 {
-	uint32_t tid;
+	struct join_question q = {
+		.cpu = rec->cpu, .pos = rec->offset, .ts = rec->ts, .cookie = cookie,
+	};
 
-	if (!make_ready(u) || !decode_tid(&u->dec, rec, &tid))
+	if (!make_ready(u) || !decode_tid(&u->dec, rec, &q.tid))
 		return false;
-	join_find_answer(u->scan.join, rec->cpu, tid, rec->offset, rec->ts, cookie, ans);
+	join_find_answer(u->scan.join, &q, ans);
 	return ans->state != JOIN_NONE;
 }
 

@@ -150,7 +150,8 @@ static void ask(struct model *m, uint32_t stream, struct tep_record *rec, uint64
 	uint32_t tid, run;
 
 	assert_true(decode_tid(&m->dec, rec, &tid));
-	join_find_answer(m->join, rec->cpu, tid, rec->offset, rec->ts, cookie, &a);
+	join_find_answer(m->join, &(struct join_question){
+		rec->cpu, tid, rec->offset, rec->ts, cookie }, &a);
 	run = join_find_run(m->join, stream, tid, rec->offset, cookie, last);
 	if (run != JOIN_NO_RUN)
 		join_get_run(m->join, run, &b, NULL);
@@ -419,7 +420,7 @@ static void frames_are_those_of_each_address(void **state)
 	(void)state;
 	for (k = 0; k < fixtures.gl_pathc; k++) {
 		m = open_model(fixtures.gl_pathv[k], NULL);
-		for (run = 0; run < join_nr_runs(m->join); run++) {
+		for (run = 0; run < join_get_nr_runs(m->join); run++) {
 			join_get_run(m->join, run, &ans, NULL);
 			u = model_get_run_ustack(m, run);
 			if (ans.state != JOIN_STACK)

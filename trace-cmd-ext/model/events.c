@@ -139,7 +139,7 @@ static void add_event(struct model *m, struct event_queue *q, struct tep_record 
 		p->ev.missed = q->missed;
 		q->missed = 0;
 	}
-	nest_open(&q->nest, level, c->tid, nest_context(c->flags));
+	nest_open(&q->nest, level, c->tid, nest_get_context(c->flags));
 	q->waiting[level] = nr;
 }
 
@@ -189,7 +189,7 @@ static void add_record(struct model *m, struct event_queue *q, struct tep_record
 	type = model_type_of(m, c);
 	if (type == NO_TYPE || !c->has_tid)
 		return;
-	level = nest_level(c->flags);
+	level = nest_get_level(c->flags);
 	/* usually an event's records are complete, or the next record belongs to it */
 	if (q->nest.open) {
 		ended = nest_close_ended(&q->nest, level, c->tid);
@@ -197,7 +197,7 @@ static void add_record(struct model *m, struct event_queue *q, struct tep_record
 			settle_all(q, ended);
 		p = get_waiting_event(q, level);
 	}
-	wanted_streams = nest_belongs(&q->nest, level, c->tid, nest_context(c->flags));
+	wanted_streams = nest_belongs(&q->nest, level, c->tid, nest_get_context(c->flags));
 	switch (m->types.v[type].kind) {
 	case RECORD_KSTACK:
 		if (!wanted_streams || p->has_kstack)

@@ -70,7 +70,7 @@ static void find_tgids(struct model *m)
 	uint32_t i;
 
 	m->tgids = true;
-	for (i = 0; i < join_nr_runs(m->join); i++) {
+	for (i = 0; i < join_get_nr_runs(m->join); i++) {
 		join_get_run(m->join, i, &ans, NULL);
 		t = ans.state == JOIN_STACK && ans.tgid ? model_get_task(m, ans.tid) : NULL;
 		if (t && t->tgid != ans.tgid) {
@@ -315,7 +315,7 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 	if (!ret)
 		ret = scan(m);
 	if (!ret) {
-		m->run_ustack = calloc(join_nr_runs(m->join) + 1, sizeof(*m->run_ustack));
+		m->run_ustack = calloc(join_get_nr_runs(m->join) + 1, sizeof(*m->run_ustack));
 		if (!m->run_ustack)
 			ret = -ENOMEM;
 		else if (m->opts.filter.nr_pids)

@@ -164,7 +164,7 @@ static int match_user_stacks(struct wanted_symbols *w, struct model *m)
 {
 	uint32_t i, ustack, nr;
 
-	for (i = 0; i < join_nr_runs(m->join) && w->left; i++) {
+	for (i = 0; i < join_get_nr_runs(m->join) && w->left; i++) {
 		ustack = model_get_run_ustack(m, i);
 		if (ustack == MODEL_NONE || m->ustacks.v[ustack].frames != NOT_MADE)
 			continue;

@@ -110,7 +110,7 @@ static struct join_answer at(uint64_t pos)
 
 	assert_int_equal(feed_end(feed), 0);
 	assert_int_equal(join_finish(target.join), 0);
-	join_find_answer(target.join, 3, 10, pos, pos, 0, &a);
+	join_find_answer(target.join, &(struct join_question){ 3, 10, pos, pos, 0 }, &a);
 	return a;
 }
 

@@ -69,13 +69,13 @@ static void answers_stacks_and_maps_arrive(void **state)
 	assert_int_equal(listen(), 0);
 	assert_int_equal(join_finish(target.join), 0);
 	assert_int_equal(maps_finish(target.maps), 0);
-	join_find_answer(target.join, 3, 7, 10, 10, 0, &a);
+	join_find_answer(target.join, &(struct join_question){ 3, 7, 10, 10, 0 }, &a);
 	assert_int_equal(a.state, JOIN_STACK);
 	assert_int_equal(a.nr, 2);
 	assert_int_equal(a.addrs[1], 0x2000);
 	join_get_stats(target.join, &st);
 	assert_int_equal(st.losses, 5);
-	f = maps_find(target.maps, 7, 0, 0, 0x1500, &offset);
+	f = maps_find_file(target.maps, 7, 0, 0, 0x1500, &offset);
 	assert_non_null(f);
 	assert_string_equal(f->path, "/bin/x");
 }
