@@ -43,7 +43,7 @@ enum shark_outcome {
 /* An event that asked for its user stack. The entries are KernelShark's. */
 struct shark_request {
 	const struct kshark_entry *entry;	/* the cookie; without one, the kernel stack */
-	const struct kshark_entry *shown;	/* the row with the joined text: entry or kstack */
+	const struct kshark_entry *shown;	/* with the joined text: @entry or @kstack */
 	uint64_t cookie;			/* 0: lost */
 	uint64_t pos, ts;			/* of the record in the file */
 	/* the kernel stack before it, which may be another event's; NULL: none */
@@ -95,9 +95,9 @@ void shark_put(struct shark_model *m);
  * Add a record of stream @sd, in the order of each CPU. If the first record comes again,
  * KernelShark loads the stream again: the model forgets its earlier records. 0 or -ENOMEM.
  */
-int shark_add(struct shark_model *m, int sd, const struct shark_record *rec);
+int shark_add_record(struct shark_model *m, int sd, const struct shark_record *rec);
 /* KernelShark closes the stream: the model does not touch its entries again. */
-void shark_forget(struct shark_model *m, int sd);
+void shark_forget_stream(struct shark_model *m, int sd);
 
 /*
  * All records were added: read the file for the join, once, and answer all requests. Costs nothing
@@ -165,16 +165,16 @@ struct shark_view {
  * Make the view of the plot of CPU or task @val of stream @sd. 0, or -ENOMEM with less in the view.
  * The caller frees it.
  */
-int shark_view_make(const struct shark_model *m, int sd, bool task, int val,
+int shark_make_view(const struct shark_model *m, int sd, bool task, int val,
 		    const struct shark_window *win, struct shark_view *view);
-void shark_view_free(struct shark_view *view);
+void shark_free_view(struct shark_view *view);
 
 /* 0xRRGGBB. The colours also differ for people with red-green colour blindness. */
-uint32_t shark_color(enum shark_outcome outcome);
+uint32_t shark_get_color(enum shark_outcome outcome);
 #define SHARK_STACK_COLOR 0x1565c0
 
-/* "1.25 ms" for so many nanoseconds, three digits. Returns @buf. */
-char *shark_duration(int64_t ns, char *buf, size_t size);
+/* Write @ns nanoseconds with three digits, such as "1.25 ms", to @buf. Returns @buf. */
+char *shark_format_duration(int64_t ns, char *buf, size_t size);
 
 /* A double click puts marker A on @a, then B on @b, or B first. NULL: not marked. */
 struct shark_jump {
@@ -183,20 +183,21 @@ struct shark_jump {
 };
 
 /* Jump from a request to its stack. */
-void shark_jump_request(const struct shark_model *m, uint32_t request, struct shark_jump *jump);
+void shark_jump_from_request(const struct shark_model *m, uint32_t request,
+			     struct shark_jump *jump);
 /*
- * Jump from a stack back to the request before the one that marker A stands on,
- * @last (or NULL): from its last request to its first, and over again.
+ * Jump from a stack back to the request before that of marker A, which is @last or NULL: from its
+ * last request to its first, and again from its last.
  */
-void shark_jump_stack(const struct shark_model *m, uint32_t stack,
-		      const struct kshark_entry *last, struct shark_jump *jump);
+void shark_jump_from_stack(const struct shark_model *m, uint32_t stack,
+			   const struct kshark_entry *last, struct shark_jump *jump);
 
 /* ---- between the interface and the drawing ---- */
 
-/* The model of stream @sd, ready, or NULL. */
-struct shark_model *shark_of_stream(int sd);
+/* The model of stream @sd after shark_prepare(), or NULL. */
+struct shark_model *shark_get_model(int sd);
 /* KernelShark's main window, for its plugin functions; NULL until KernelShark has set it. */
-void *shark_window_ptr(void);
+void *shark_get_window(void);
 void shark_draw(struct kshark_cpp_argv *argv, int sd, int val, int action);
 
 #ifdef __cplusplus

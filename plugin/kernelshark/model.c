@@ -133,7 +133,7 @@ void shark_put(struct shark_model *m)
 		(vec)->nr = out_;						\
 	} while (0)
 
-void shark_forget(struct shark_model *m, int sd)
+void shark_forget_stream(struct shark_model *m, int sd)
 {
 	drop_answers(m);
 	FORGET(&m->requests, sd);
@@ -152,7 +152,7 @@ static struct loading *get_loading(struct shark_model *m, int sd, const struct s
 			continue;
 		if (rec->pos > l->last)
 			return l;
-		shark_forget(m, sd);	/* KernelShark starts again */
+		shark_forget_stream(m, sd);	/* KernelShark starts again */
 		break;
 	}
 	l = vec_add(&m->loading);
@@ -201,7 +201,7 @@ static int add_stack(struct shark_model *m, struct loading *l, int sd,
 	return 0;
 }
 
-int shark_add(struct shark_model *m, int sd, const struct shark_record *rec)
+int shark_add_record(struct shark_model *m, int sd, const struct shark_record *rec)
 {
 	struct shark_request r = {
 		.entry = rec->entry, .shown = rec->entry, .cookie = rec->cookie, .pos = rec->pos,
@@ -467,7 +467,7 @@ static void set_problem(struct shark_model *m, const char *what)
 		m->problem = NULL;
 }
 
-static void scan_model(struct shark_model *m)
+static void scan_file_of(struct shark_model *m)
 {
 	int fd = open(m->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
@@ -490,7 +490,7 @@ int shark_prepare(struct shark_model *m)
 	if (m->ready)
 		return 0;
 	if (!m->scanned)
-		scan_model(m);
+		scan_file_of(m);
 	drop_answers(m);
 	ret = answer_all(m);
 	if (!ret)

@@ -25,12 +25,12 @@ static const uint32_t colors[SHARK_NR_OUTCOMES] = {
 	[SHARK_LOST] = 0xd01c4b,
 };
 
-uint32_t shark_color(enum shark_outcome outcome)
+uint32_t shark_get_color(enum shark_outcome outcome)
 {
 	return outcome < SHARK_NR_OUTCOMES ? colors[outcome] : 0;
 }
 
-char *shark_duration(int64_t ns, char *buf, size_t size)
+char *shark_format_duration(int64_t ns, char *buf, size_t size)
 {
 	static const char *const unit[] = { "ns", "us", "ms", "s" };
 	const char *sign = ns < 0 ? "-" : "";
@@ -164,8 +164,8 @@ static int compare_waits(const void *a, const void *b)
 	return x->request < y->request ? -1 : x->request > y->request;
 }
 
-int shark_view_make(const struct shark_model *m, int sd, bool task, int val,
-	       const struct shark_window *win, struct shark_view *view)
+int shark_make_view(const struct shark_model *m, int sd, bool task, int val,
+		    const struct shark_window *win, struct shark_view *view)
 {
 	marks_t requests = {}, stacks = {};
 	struct shark_list list;
@@ -216,7 +216,7 @@ int shark_view_make(const struct shark_model *m, int sd, bool task, int val,
 	return ret;
 }
 
-void shark_view_free(struct shark_view *view)
+void shark_free_view(struct shark_view *view)
 {
 	free(view->requests);
 	free(view->stacks);
@@ -224,7 +224,7 @@ void shark_view_free(struct shark_view *view)
 	memset(view, 0, sizeof(*view));
 }
 
-void shark_jump_request(const struct shark_model *m, uint32_t request, struct shark_jump *jump)
+void shark_jump_from_request(const struct shark_model *m, uint32_t request, struct shark_jump *jump)
 {
 	const struct shark_request *r = shark_request_at(m, request);
 	const struct shark_stack *s = r ? shark_stack_at(m, r->stack) : NULL;
@@ -237,8 +237,8 @@ void shark_jump_request(const struct shark_model *m, uint32_t request, struct sh
 	jump->a_last = !s;
 }
 
-void shark_jump_stack(const struct shark_model *m, uint32_t stack,
-		      const struct kshark_entry *last, struct shark_jump *jump)
+void shark_jump_from_stack(const struct shark_model *m, uint32_t stack,
+			   const struct kshark_entry *last, struct shark_jump *jump)
 {
 	const struct shark_stack *s = shark_stack_at(m, stack);
 	const struct shark_request *r;

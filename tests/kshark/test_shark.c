@@ -63,7 +63,7 @@ static struct shark_model *load(const char *name)
 		loaded += KSHARK_PLOT_PLUGIN_INITIALIZER(kshark_get_data_stream(ctx, sd));
 	nr_rows = kshark_load_all_entries(ctx, &rows);
 	assert_true(nr_rows > 0);
-	return shark_of_stream(0);
+	return shark_get_model(0);
 }
 
 static int unload(void **state)
@@ -76,7 +76,7 @@ static int unload(void **state)
 	for (sd = 0; sd < nr_streams; sd++)
 		KSHARK_PLOT_PLUGIN_DEINITIALIZER(kshark_get_data_stream(ctx, sd));
 	nr_streams = 0;
-	assert_null(shark_of_stream(0));
+	assert_null(shark_get_model(0));
 	free_rows();
 	kshark_close_all(ctx);
 	kshark_free(ctx);
@@ -248,8 +248,8 @@ static void a_stack_in_another_buffer_is_found(void **state)
 	/* each buffer is a stream; one model serves them all */
 	assert_int_equal(nr_streams, 3);
 	assert_int_equal(loaded, 3);
-	assert_ptr_equal(shark_of_stream(1), m);
-	assert_ptr_equal(shark_of_stream(2), m);
+	assert_ptr_equal(shark_get_model(1), m);
+	assert_ptr_equal(shark_get_model(2), m);
 	counts(m, 4, 0, 0, 0);
 	for (i = 0; (r = shark_request_at(m, i)); i++) {
 		assert_int_not_equal(r->stack, SHARK_NONE);
@@ -335,7 +335,7 @@ static void loading_again_forgets_the_rows_before(void **state)
 	free_rows();
 	nr_rows = kshark_load_all_entries(ctx, &rows);
 	assert_true(nr_rows > 0);
-	m = shark_of_stream(0);
+	m = shark_get_model(0);
 	counts(m, 4, 0, 0, 0);
 	assert_int_equal(shark_request_at(m, 0)->entry->stream_id, shark_request_at(m, 0)->sd);
 	assert_null(shark_request_at(m, 4));
@@ -360,7 +360,7 @@ static void without_its_file_nothing_is_guessed(void **state)
 	nr_streams = 1;
 	nr_rows = kshark_load_all_entries(ctx, &rows);
 	unlink(copy);
-	m = shark_of_stream(0);
+	m = shark_get_model(0);
 	counts(m, 0, 0, 0, 0);
 	assert_null(shark_request_at(m, 0));
 	assert_non_null(strstr(shark_get_problem(m), copy));
@@ -386,7 +386,7 @@ static void a_cpu_shows_its_requests_stacks_and_waits(void **state)
 	int found = 0;
 
 	(void)state;
-	assert_int_equal(shark_view_make(m, 0, false, 0, &win, &v), 0);
+	assert_int_equal(shark_make_view(m, 0, false, 0, &win, &v), 0);
 	assert_int_equal(v.nr_requests, 8);
 	assert_int_equal(v.nr_stacks, 4);
 	for (i = 0; i < v.nr_waits; i++) {
@@ -409,18 +409,18 @@ static void a_cpu_shows_its_requests_stacks_and_waits(void **state)
 		}
 	}
 	assert_int_equal(found, 3);
-	shark_view_free(&v);
+	shark_free_view(&v);
 	/* the same wait on the task's own plot goes nowhere else */
-	assert_int_equal(shark_view_make(m, 0, true, 100, &win, &v), 0);
+	assert_int_equal(shark_make_view(m, 0, true, 100, &win, &v), 0);
 	assert_int_equal(v.nr_requests, 4);
 	assert_int_equal(v.nr_stacks, 4);
 	for (i = 0; i < v.nr_waits; i++)
 		assert_false(v.waits[i].elsewhere);
-	shark_view_free(&v);
+	shark_free_view(&v);
 	/* no event of another stream */
-	assert_int_equal(shark_view_make(m, 1, false, 0, &win, &v), 0);
+	assert_int_equal(shark_make_view(m, 1, false, 0, &win, &v), 0);
 	assert_int_equal(v.nr_requests + v.nr_stacks + v.nr_waits, 0);
-	shark_view_free(&v);
+	shark_free_view(&v);
 }
 
 static void a_bin_shows_the_worst_in_it(void **state)
@@ -430,20 +430,20 @@ static void a_bin_shows_the_worst_in_it(void **state)
 	struct shark_view v;
 
 	(void)state;
-	assert_int_equal(shark_view_make(m, 0, false, 0, &win, &v), 0);
+	assert_int_equal(shark_make_view(m, 0, false, 0, &win, &v), 0);
 	assert_int_equal(v.nr_requests, 1);
 	assert_int_equal(v.requests[0].nr, 8);
 	assert_int_equal(v.requests[0].outcome, SHARK_LOST);
 	assert_int_equal(shark_request_at(m, v.requests[0].index)->outcome, SHARK_LOST);
 	assert_int_equal(v.nr_stacks, 1);
 	assert_int_equal(v.stacks[0].nr, 4);
-	shark_view_free(&v);
+	shark_free_view(&v);
 	/* CPU 1: joined only, and a truncated stack */
-	assert_int_equal(shark_view_make(m, 0, false, 1, &win, &v), 0);
+	assert_int_equal(shark_make_view(m, 0, false, 1, &win, &v), 0);
 	assert_int_equal(v.requests[0].outcome, SHARK_JOINED);
 	assert_int_equal(v.stacks[0].outcome, 1);
 	assert_false(shark_stack_at(m, v.stacks[0].index)->whole);
-	shark_view_free(&v);
+	shark_free_view(&v);
 }
 
 static void a_wait_that_began_before_the_window_is_seen(void **state)
@@ -455,13 +455,13 @@ static void a_wait_that_began_before_the_window_is_seen(void **state)
 	int before = 0, behind = 0;
 
 	(void)state;
-	assert_int_equal(shark_view_make(m, 0, true, 100, &win, &v), 0);
+	assert_int_equal(shark_make_view(m, 0, true, 100, &win, &v), 0);
 	assert_int_equal(v.nr_requests, 0);
 	assert_int_equal(v.nr_waits, 1);
 	assert_int_equal(v.waits[0].from, -1);
 	assert_int_equal(v.waits[0].to, 2000);
-	shark_view_free(&v);
-	assert_int_equal(shark_view_make(m, 0, true, 200, &win, &v), 0);
+	shark_free_view(&v);
+	assert_int_equal(shark_make_view(m, 0, true, 200, &win, &v), 0);
 	for (i = 0; i < v.nr_waits; i++) {
 		before += v.waits[i].from == -1;
 		behind += v.waits[i].to == 2000;
@@ -470,7 +470,7 @@ static void a_wait_that_began_before_the_window_is_seen(void **state)
 	assert_int_equal(before, 1);
 	assert_int_equal(behind, 0);
 	assert_int_equal(v.waits[0].ns, 7302000);
-	shark_view_free(&v);
+	shark_free_view(&v);
 }
 
 static void what_filters_hide_is_not_drawn(void **state)
@@ -484,11 +484,11 @@ static void what_filters_hide_is_not_drawn(void **state)
 	for (i = 0; i < nr_rows; i++)
 		if (!strcmp(event_of(rows[i]), "ftrace/user_unwind_cookie"))
 			rows[i]->visible &= ~KS_GRAPH_VIEW_FILTER_MASK;
-	assert_int_equal(shark_view_make(m, 0, false, 0, &win, &v), 0);
+	assert_int_equal(shark_make_view(m, 0, false, 0, &win, &v), 0);
 	assert_int_equal(v.nr_requests, 0);
 	assert_int_equal(v.nr_waits, 0);
 	assert_int_equal(v.nr_stacks, 4);
-	shark_view_free(&v);
+	shark_free_view(&v);
 }
 
 static void a_double_click_goes_to_the_stack_and_back(void **state)
@@ -500,22 +500,22 @@ static void a_double_click_goes_to_the_stack_and_back(void **state)
 	struct shark_jump j;
 
 	(void)state;
-	shark_jump_request(m, first, &j);
+	shark_jump_from_request(m, first, &j);
 	assert_ptr_equal(j.a, shark_request_at(m, first)->shown);
 	assert_ptr_equal(j.b, shark_stack_at(m, stack)->entry);
 	assert_false(j.a_last);
 	/* back: the last request first, then the one before, then over again */
 	assert_int_equal(shark_stack_at(m, stack)->nr_requests, 2);
-	shark_jump_stack(m, stack, last, &j);
+	shark_jump_from_stack(m, stack, last, &j);
 	assert_ptr_equal(j.a, shark_request_at(m, second)->shown);
 	assert_ptr_equal(j.b, shark_stack_at(m, stack)->entry);
 	assert_true(j.a_last);
-	shark_jump_stack(m, stack, j.a, &j);
+	shark_jump_from_stack(m, stack, j.a, &j);
 	assert_ptr_equal(j.a, shark_request_at(m, first)->shown);
-	shark_jump_stack(m, stack, j.a, &j);
+	shark_jump_from_stack(m, stack, j.a, &j);
 	assert_ptr_equal(j.a, shark_request_at(m, second)->shown);
 	/* no stack: only A */
-	shark_jump_request(m, request_at(m, 1015020000), &j);
+	shark_jump_from_request(m, request_at(m, 1015020000), &j);
 	assert_non_null(j.a);
 	assert_null(j.b);
 	assert_true(j.a_last);
@@ -537,7 +537,7 @@ static void durations_have_three_digits(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(t) / sizeof(*t); i++)
-		assert_string_equal(shark_duration(t[i].ns, buf, sizeof(buf)), t[i].text);
+		assert_string_equal(shark_format_duration(t[i].ns, buf, sizeof(buf)), t[i].text);
 }
 
 static void outcomes_differ_in_colour(void **state)
@@ -546,9 +546,9 @@ static void outcomes_differ_in_colour(void **state)
 
 	(void)state;
 	for (i = 0; i < SHARK_NR_OUTCOMES; i++) {
-		assert_int_not_equal(shark_color(i), SHARK_STACK_COLOR);
+		assert_int_not_equal(shark_get_color(i), SHARK_STACK_COLOR);
 		for (j = 0; j < i; j++)
-			assert_int_not_equal(shark_color(i), shark_color(j));
+			assert_int_not_equal(shark_get_color(i), shark_get_color(j));
 	}
 }
 

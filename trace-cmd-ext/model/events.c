@@ -209,7 +209,7 @@ static void add_record(struct model *m, struct event_queue *q, struct tep_record
 			p->ev.kstack = model_intern_kstack(m, rec);
 		return;
 	case RECORD_COOKIE:
-		if (!wanted_streams || !decode_cookie(&m->dec, rec, &cookie) || !cookie ||
+		if (!wanted_streams || !decode_read_cookie(&m->dec, rec, &cookie) || !cookie ||
 		    !may_have(q, p, cookie))
 			break;
 		p->asked = rec->offset;
@@ -266,7 +266,7 @@ static struct pending *event_queue_next(struct model *m, struct event_queue *q)
 			event_queue_end(q);
 			continue;
 		}
-		decode_common(&m->dec, rec, &c);
+		decode_read_common(&m->dec, rec, &c);
 		event_queue_add(m, q, rec, &c);
 	}
 	return p;

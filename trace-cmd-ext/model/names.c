@@ -185,7 +185,7 @@ static int match_kernel_stacks(struct wanted_symbols *w, struct model *m)
 
 	for (i = 0; i < reader_nr_streams(m->reader) && w->left && !ret; i++) {
 		while (w->left && (rec = reader_next(m->reader, i))) {
-			decode_common(&m->dec, rec, &c);
+			decode_read_common(&m->dec, rec, &c);
 			type = model_type_of(m, &c);
 			if (type == NO_TYPE || m->types.v[type].kind != RECORD_KSTACK)
 				continue;

@@ -44,7 +44,7 @@ uint32_t copy_kaddrs(const struct decode *d, const char *p, uint32_t max, uint64
 	uint32_t nr;
 
 	for (nr = 0; nr < max; nr++) {
-		to[nr] = decode_addr(d, p, nr);
+		to[nr] = decode_read_addr(d, p, nr);
 		/* libtraceevent ends a stack the same way */
 		if ((int)to[nr] == -1)
 			break;
