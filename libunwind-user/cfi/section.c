@@ -95,13 +95,29 @@ static bool read_entry(struct cfi_cursor *c, struct cfi_cursor *entry, bool *is_
 	return !c->bad;
 }
 
+/* Run the initial instructions, which are the rest of the CIE. */
+static enum cfi_cause run_cie(const struct cfi_section *sec, struct cfi_cie *cie,
+			      struct cfi_cursor rest)
+{
+	struct cfi_run run = { .sec = sec, .cie = cie };
+	enum cfi_cause cause;
+	struct cfi_regs regs;
+
+	memset(&regs, 0, sizeof(regs));
+	regs.cfa.how = CFI_BAD;		/* until an instruction defines it */
+	regs.cfa.off = CFI_CAUSE_OP;
+	regs.flags = cie->signal ? CFI_SIGNAL : 0;
+	cie->init = regs;
+	cause = cfi_run(&run, rest, &regs);
+	cie->init = regs;
+	return cause;
+}
+
 static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *cie)
 {
 	struct cfi_cursor c = get_cursor(sec, cie->off), entry, data;
-	struct cfi_run run = { .sec = sec, .cie = cie };
 	const char *augmentation;
 	enum cfi_cause cause;
-	struct cfi_regs regs;
 	uint8_t version;
 	size_t len;
 	bool is_64;
@@ -148,14 +164,7 @@ static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *c
 	}
 	if (entry.bad || cie->ra_reg == sec->reg_fp || cie->ra_reg == sec->reg_sp)
 		return CFI_CAUSE_CIE;
-	memset(&regs, 0, sizeof(regs));
-	regs.cfa.how = CFI_BAD;		/* until an instruction defines it */
-	regs.cfa.off = CFI_CAUSE_OP;
-	regs.flags = cie->signal ? CFI_SIGNAL : 0;
-	cie->init = regs;
-	cause = cfi_run(&run, entry, &regs);
-	cie->init = regs;
-	return cause;
+	return run_cie(sec, cie, entry);
 }
 
 /* The CIE at @off, valid until the end. NULL if there is not enough memory. */

@@ -330,23 +330,20 @@ static ssize_t list_files(struct tables_cache *c, struct cache_entry **list)
 	return nr;
 }
 
-/*
- * Count the bytes in the folder. With @bytes, remove the least recently used files until @bytes and
- * a quarter of the limit are free: then the next files need no removal.
- */
-static void make_room(struct tables_cache *c, uint64_t bytes)
+/* Remove the least recently used files until @max bytes are left at most, and count the bytes. */
+static void remove_old_files(struct tables_cache *c, uint64_t max)
 {
-	uint64_t want = bytes ? c->limit - c->limit / 4 : UINT64_MAX, sum = 0;
 	struct cache_entry *list;
+	uint64_t sum = 0;
 	ssize_t nr, i;
 
 	nr = list_files(c, &list);
 	for (i = 0; i < nr; i++)
 		sum += list[i].bytes;
-	if (bytes && nr > 0)
+	if (nr > 0)
 		qsort(list, nr, sizeof(*list), compare_age);
 	for (i = 0; i < nr; i++) {
-		if (bytes && sum + bytes > want && !unlinkat(c->dir, list[i].name, 0))
+		if (sum > max && !unlinkat(c->dir, list[i].name, 0))
 			sum -= list[i].bytes;
 		free(list[i].name);
 	}
@@ -409,9 +406,10 @@ int tables_cache_store(struct tables_cache *c, const struct tables_id *id,
 
 	pthread_mutex_lock(&c->lock);
 	if (!c->counted)
-		make_room(c, 0);
+		remove_old_files(c, UINT64_MAX);
+	/* a quarter of the limit stays free, so the next files need no removal */
 	if (c->bytes + h.head.file_size > c->limit)
-		make_room(c, h.head.file_size);
+		remove_old_files(c, c->limit - c->limit / 4 - h.head.file_size);
 	c->bytes += h.head.file_size;
 	pthread_mutex_unlock(&c->lock);
 	write_name(c, id, name);
