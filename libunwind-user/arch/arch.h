@@ -250,7 +250,7 @@ struct arch {
 	 */
 	bool (*restores_by)(const struct cfi_row *row);
 	/* The length of the padding at @p, at most @len; 0 if the bytes are not padding. */
-	size_t (*padding_length)(const uint8_t *p, size_t len);
+	size_t (*get_padding_length)(const uint8_t *p, size_t len);
 	/*
 	 * Bytes that stubs of a PLT push before they go on to a function of the dynamic loader, if
 	 * glibc's FDE of that function does not count them: its CFA is that much too low. RA shows

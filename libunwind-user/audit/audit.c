@@ -307,7 +307,7 @@ static void add_dir(const char *root, const char *below)
 	*p = '\0';
 	/* chdir() would change the meaning of a relative path */
 	if (*path == '/' && !sys_stat(path, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode) &&
-	    tables_trusted(st.st_uid, st.st_mode, d->user))
+	    tables_is_trusted(st.st_uid, st.st_mode, d->user))
 		d->nr++;
 }
 

@@ -88,7 +88,7 @@ bool audit_read_object(struct audit_object *o, uintptr_t header)
 		if (ph->p_type == PT_DYNAMIC)
 			o->dynamic = o->bias + ph->p_vaddr;
 	}
-	o->layout = tables_layout(eh, o->phdr, o->nr_phdrs);
+	o->layout = tables_hash_layout(eh, o->phdr, o->nr_phdrs);
 	read_notes(o);
 	return true;
 }
@@ -148,7 +148,7 @@ static bool map_file(const struct audit_dirs *dirs, const struct audit_object *o
 	long map;
 
 	if (sys_fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-	    !tables_trusted(st.st_uid, st.st_mode, dirs->user) ||
+	    !tables_is_trusted(st.st_uid, st.st_mode, dirs->user) ||
 	    (uint64_t)st.st_size > TABLES_MAX_FILE ||
 	    sys_read(fd, &head, sizeof(head)) != sizeof(head) ||
 	    !tables_head_fits(&head, st.st_size, o->build_id, o->build_id_size, o->layout,
@@ -180,7 +180,7 @@ static bool find_cached(const struct audit_dirs *dirs, const struct audit_object
 		for (p = path, s = dirs->path[i]; *s; s++)
 			*p++ = *s;
 		*p++ = '/';
-		tables_name(p, o->build_id, o->build_id_size, inode, GEN_VERSION);
+		tables_write_name(p, o->build_id, o->build_id_size, inode, GEN_VERSION);
 		fd = sys_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 		if (fd < 0)
 			continue;

@@ -39,7 +39,7 @@ bool flow_is_padding(struct flow *f, uint64_t pc)
 	const struct flow_gap *gap;
 	uint32_t byte = flow_find_byte(f, pc, &gap);
 
-	return byte != UINT32_MAX && f->r->arch->padding_length(f->code + byte, gap->end - pc);
+	return byte != UINT32_MAX && f->r->arch->get_padding_length(f->code + byte, gap->end - pc);
 }
 
 /*
@@ -54,10 +54,10 @@ bool flow_is_func_end(struct flow *f, uint64_t pc)
 	uint32_t byte = flow_find_byte(f, pc, &gap);
 	size_t n;
 
-	if (byte == UINT32_MAX || !f->r->arch->padding_length(f->code + byte, gap->end - pc))
+	if (byte == UINT32_MAX || !f->r->arch->get_padding_length(f->code + byte, gap->end - pc))
 		return false;
 	for (; at < gap->end && at - pc < MAX_ALIGN; at += n) {
-		n = f->r->arch->padding_length(f->code + byte + (at - pc), gap->end - at);
+		n = f->r->arch->get_padding_length(f->code + byte + (at - pc), gap->end - at);
 		if (!n)
 			break;
 	}

@@ -102,7 +102,7 @@ static bool lacks_sp(const struct row_check *c, uint32_t at)
 
 static bool is_padding_at(const struct row_check *c, uint32_t at)
 {
-	return c->r->arch->padding_length(c->code + at, c->size - at);
+	return c->r->arch->get_padding_length(c->code + at, c->size - at);
 }
 
 /* Note that @from leads to @to with @sp. @sure: the start of the function leads to @from. */
@@ -272,7 +272,7 @@ static void follow_rest(struct row_check *c)
 			follow_lost(c, at);
 		if (c->byte[at].queued)
 			continue;
-		c->byte[at].len = c->r->arch->padding_length(c->code + at, c->size - at);
+		c->byte[at].len = c->r->arch->get_padding_length(c->code + at, c->size - at);
 		if (c->byte[at].len)
 			continue;
 		if (get_sp_depth(c, find_row(c, at), &sp)) {
@@ -358,7 +358,7 @@ static int compare_function(struct row_check *c, struct rows_fde *fde)
 	c->any_bad = false;
 	/* assembler code can have the padding before it in its FDE */
 	for (at = 0; c->arch->callee_pops && at < c->size && is_padding_at(c, at); )
-		at += c->r->arch->padding_length(c->code + at, c->size - at);
+		at += c->r->arch->get_padding_length(c->code + at, c->size - at);
 	if (at < c->size && get_sp_depth(c, find_row(c, at), &sp))
 		reach_byte(c, at, at, sp, true);
 	follow_code(c, true);

@@ -454,7 +454,7 @@ bool rows_is_padding(struct rows *r, uint32_t start, uint32_t end)
 	}
 	code = image_code(r->img, r->img->text.start + start, len);
 	for (; code && len; code += n, len -= n) {
-		n = r->arch->padding_length(code, len);
+		n = r->arch->get_padding_length(code, len);
 		if (!n)
 			return false;
 	}

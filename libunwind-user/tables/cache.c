@@ -182,7 +182,7 @@ static bool is_trusted(const struct tables_cache *c, const struct tables_id *id)
 
 	if (id->is_vdso)
 		return true;
-	if (!tables_trusted(st->st_uid, st->st_mode, c->uid))
+	if (!tables_is_trusted(st->st_uid, st->st_mode, c->uid))
 		return false;
 	for (i = 0; i < c->nr_trusted && c->trusted[i] != st->st_dev; i++)
 		;
@@ -199,8 +199,8 @@ static void write_name(const struct tables_cache *c, const struct tables_id *id,
 	};
 	bool by_build_id = id->build_id_size && is_trusted(c, id);
 
-	tables_name(name, id->build_id, id->build_id_size, by_build_id ? NULL : &inode,
-		    GEN_VERSION);
+	tables_write_name(name, id->build_id, id->build_id_size, by_build_id ? NULL : &inode,
+			  GEN_VERSION);
 }
 
 static int read_all(int fd, void *to, size_t len, uint64_t at)

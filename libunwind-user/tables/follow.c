@@ -144,7 +144,7 @@ static int open_rings(struct tables_follow *f)
 /* Register the mapped file. Returns false if the file was checked just before. */
 static bool register_mapping(struct tables_follow *f, const struct mmap2 *m)
 {
-	uint64_t *when, now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t *when, now = clock_get_ns(CLOCK_MONOTONIC);
 	struct tables_session *t = f->t;
 	int fd;
 
@@ -153,7 +153,7 @@ static bool register_mapping(struct tables_follow *f, const struct mmap2 *m)
 	pthread_mutex_unlock(&t->lock);
 	if (!m->ino)
 		return false;
-	when = tables_seen_time(&f->seen, makedev(m->maj, m->min), m->ino);
+	when = tables_seen_get_time(&f->seen, makedev(m->maj, m->min), m->ino);
 	if (when && *when && now - *when < CHECK_EVERY)
 		return false;
 	fd = tables_open_mapping(t, m->pid, m->addr, m->addr + m->len, m->path);
@@ -292,7 +292,7 @@ static void *follow_mappings(void *arg)
 			recalling = tables_recall_next(t, f->recall);
 		if (!any)
 			continue;
-		now = clock_ns(CLOCK_MONOTONIC);
+		now = clock_get_ns(CLOCK_MONOTONIC);
 		nap = fresh || recalling ? 0 : get_next_nap(nap, now - last);
 		last = now;
 		if (nap && wait_for_stop(f, nap))

@@ -116,7 +116,7 @@ static void identify_vdso(uintptr_t vdso, struct tables_id *id)
 
 	memset(id, 0, sizeof(*id));
 	id->is_vdso = true;
-	id->layout = tables_layout(eh, ph, eh->e_phnum);
+	id->layout = tables_hash_layout(eh, ph, eh->e_phnum);
 	for (i = 0; i < eh->e_phnum && !id->build_id_size; i++) {
 		if (ph[i].p_type == PT_NOTE)
 			id->build_id_size = tables_find_build_id(

@@ -28,7 +28,7 @@
 
 /* ------------------------ a set of (device, inode) ------------------------ */
 
-uint64_t *tables_seen_time(struct tables_seen *set, uint64_t dev, uint64_t ino)
+uint64_t *tables_seen_get_time(struct tables_seen *set, uint64_t dev, uint64_t ino)
 {
 	uint64_t hash = hash64(ino ^ hash64(dev));
 	struct tables_seen_file *f;
@@ -76,7 +76,7 @@ struct process_scan {
 /* Add the first mapping of each file, with a copy of its path. */
 static int add_mapping(struct process_scan *s, const struct mapping *new)
 {
-	uint64_t *when = tables_seen_time(&s->seen, new->dev, new->ino);
+	uint64_t *when = tables_seen_get_time(&s->seen, new->dev, new->ino);
 	struct mapping *m;
 
 	if (!when)

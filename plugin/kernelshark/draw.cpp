@@ -173,7 +173,7 @@ public:
 private:
 	const shark_stack *get_stack() const
 	{
-		return shark_stack_at(_m, shark_request_at(_m, _w.request)->stack);
+		return shark_get_stack(_m, shark_get_request(_m, _w.request)->stack);
 	}
 
 	void _doubleClick() const override
@@ -312,7 +312,7 @@ private:
 
 	void add_request_mark(const shark_mark &mark)
 	{
-		const shark_request *r = shark_request_at(_m, mark.index);
+		const shark_request *r = shark_get_request(_m, mark.index);
 		RequestMark *s = new RequestMark(_m, mark.index);
 		int mx = get_x(mark.bin), my = get_y(r->tid);
 
@@ -327,7 +327,7 @@ private:
 
 	void add_stack_mark(const shark_mark &mark)
 	{
-		const shark_stack *st = shark_stack_at(_m, mark.index);
+		const shark_stack *st = shark_get_stack(_m, mark.index);
 		StackMark *s = new StackMark(_m, mark.index);
 		int mx = get_x(mark.bin), my = get_y(st->tid);
 
@@ -343,7 +343,7 @@ private:
 
 	WaitLine *make_wait_line(const shark_wait &w)
 	{
-		const shark_request *r = shark_request_at(_m, w.request);
+		const shark_request *r = shark_get_request(_m, w.request);
 		WaitLine *s = new WaitLine(_m, w, get_x(w.from), get_y(r->tid), get_x(w.to),
 					   get_y(r->tid));
 

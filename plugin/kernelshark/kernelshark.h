@@ -64,7 +64,7 @@ struct shark_stack {
 	uint32_t tid;
 	uint32_t cpu;
 	uint32_t nr_requests;			/* number of requests that it answers */
-	uint32_t first;				/* first of these by time: shark_nth_request() */
+	uint32_t first;				/* by time: shark_get_nth_request() */
 	bool whole;				/* answers a request and lacks no part */
 };
 
@@ -109,10 +109,10 @@ int shark_prepare(struct shark_model *m);
 const char *shark_get_problem(const struct shark_model *m);
 
 /* Valid until a record is added or a stream is closed. NULL if there is no such index. */
-const struct shark_request *shark_request_at(const struct shark_model *m, uint32_t i);
-const struct shark_stack *shark_stack_at(const struct shark_model *m, uint32_t i);
+const struct shark_request *shark_get_request(const struct shark_model *m, uint32_t i);
+const struct shark_stack *shark_get_stack(const struct shark_model *m, uint32_t i);
 /* The @n-th request of a stack by time, or SHARK_NONE. */
-uint32_t shark_nth_request(const struct shark_model *m, uint32_t stack, uint32_t n);
+uint32_t shark_get_nth_request(const struct shark_model *m, uint32_t stack, uint32_t n);
 
 /* Indices of the requests or stacks of one CPU or task of a stream, by time. */
 struct shark_list {
@@ -121,10 +121,10 @@ struct shark_list {
 	int64_t longest;	/* ns from a request to its stack, the longest in it */
 };
 
-void shark_requests_of(const struct shark_model *m, int sd, bool task, int val,
-		       struct shark_list *list);
-void shark_stacks_of(const struct shark_model *m, int sd, bool task, int val,
-		     struct shark_list *list);
+void shark_get_requests(const struct shark_model *m, int sd, bool task, int val,
+			struct shark_list *list);
+void shark_get_stacks(const struct shark_model *m, int sd, bool task, int val,
+		      struct shark_list *list);
 
 /* ---- what one plot shows: view.c ---- */
 

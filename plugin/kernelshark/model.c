@@ -510,19 +510,19 @@ const char *shark_get_problem(const struct shark_model *m)
 	return m->problem;
 }
 
-const struct shark_request *shark_request_at(const struct shark_model *m, uint32_t i)
+const struct shark_request *shark_get_request(const struct shark_model *m, uint32_t i)
 {
 	return i < m->requests.nr ? &m->requests.v[i] : NULL;
 }
 
-const struct shark_stack *shark_stack_at(const struct shark_model *m, uint32_t i)
+const struct shark_stack *shark_get_stack(const struct shark_model *m, uint32_t i)
 {
 	return i < m->stacks.nr ? &m->stacks.v[i] : NULL;
 }
 
-uint32_t shark_nth_request(const struct shark_model *m, uint32_t stack, uint32_t n)
+uint32_t shark_get_nth_request(const struct shark_model *m, uint32_t stack, uint32_t n)
 {
-	const struct shark_stack *s = shark_stack_at(m, stack);
+	const struct shark_stack *s = shark_get_stack(m, stack);
 
 	if (!s || n >= s->nr_requests || s->first + n >= m->by_stack.nr)
 		return SHARK_NONE;
@@ -543,14 +543,14 @@ static void get_list(const struct index *idx, int sd, int val, struct shark_list
 	list->longest = r[i].longest;
 }
 
-void shark_requests_of(const struct shark_model *m, int sd, bool task, int val,
-		       struct shark_list *list)
+void shark_get_requests(const struct shark_model *m, int sd, bool task, int val,
+			struct shark_list *list)
 {
 	get_list(&m->index[task ? REQUESTS_BY_TASK : REQUESTS_BY_CPU], sd, val, list);
 }
 
-void shark_stacks_of(const struct shark_model *m, int sd, bool task, int val,
-		     struct shark_list *list)
+void shark_get_stacks(const struct shark_model *m, int sd, bool task, int val,
+		      struct shark_list *list)
 {
 	get_list(&m->index[task ? STACKS_BY_TASK : STACKS_BY_CPU], sd, val, list);
 }

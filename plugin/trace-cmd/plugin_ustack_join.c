@@ -58,7 +58,7 @@ static int open_file(char **path)
 	if (found < 0)
 		return -1;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", found);
-	fd_path(found, target, sizeof(target));
+	fd_get_path(found, target, sizeof(target));
 	*path = strdup(target);
 	return open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }

@@ -50,7 +50,7 @@ static size_t get_nop_len(const uint8_t *p, size_t len)
 	return n + operand <= len ? n + operand : 0;
 }
 
-size_t amd64_padding_length(const uint8_t *p, size_t len)
+size_t amd64_get_padding_length(const uint8_t *p, size_t len)
 {
 	if (p[0] == 0xcc || p[0] == 0x00)
 		return 1;

@@ -36,7 +36,7 @@ static size_t get_padding_length(const uint8_t *p, size_t len)
 		if (len - segment >= lea[i].len && !memcmp(p + segment, lea[i].code, lea[i].len))
 			return segment + lea[i].len;
 	}
-	return amd64_padding_length(p, len);
+	return amd64_get_padding_length(p, len);
 }
 
 /* mov (%esp),%REG; ret, where REG is neither ESP nor EBP. Source: glibc, sysdeps/i386/crti.S */
@@ -100,7 +100,7 @@ const struct arch arch_i386 = {
 	.nr_names = sizeof(names) / sizeof(*names),
 	.reg_pc = 8,
 	.restores_by = restores_by,
-	.padding_length = get_padding_length,
+	.get_padding_length = get_padding_length,
 	.ends_system_call = amd64_ends_system_call,
 	.has_stack_start = has_stack_start,
 	.match_pc_thunk = match_pc_thunk,
