@@ -20,9 +20,19 @@
 #define ARCH_H
 
 #include <endian.h>
+#include <string.h>
 
 #include "libunwind-user/cfi/cfi.h"
 #include "libunwind-user/sframe/sframe.h"
+
+/* Read 32 bits of an instruction that is little-endian. */
+static inline uint32_t arch_read_le32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le32toh(v);
+}
 
 /* ---------------------------- one instruction ---------------------------- */
 

@@ -16,14 +16,15 @@
 static bool read_target(struct flow *f, const struct arch_jump_table *t, uint32_t i, uint32_t *pc)
 {
 	uint64_t base = f->r->img->text.start, addr = t->addr;
-	int32_t rel;
+	uint32_t rel;
 
 	if (t->size && image_read(f->r->img, t->addr + (uint64_t)i * t->size,
 				  t->size == 4 ? (void *)&rel : (void *)&addr, t->size))
 		return false;
-	/* only amd64 has such tables: so the file is little-endian, and this machine must be too */
 	if (t->size == 4)
-		addr = t->base + rel;
+		addr = t->base + (int32_t)image_u32(f->r->img, rel);
+	else if (t->size)
+		addr = image_u64(f->r->img, addr);
 	if (addr < base || flow_find_byte(f, addr - base, NULL) == UINT32_MAX)
 		return false;
 	*pc = addr - base;

@@ -405,7 +405,7 @@ static size_t amd64_find_reference(const uint8_t *p, size_t len, uint64_t addr,
 	for (i = 0; i + ARCH_REFERENCE <= len; i++) {
 		if (!may_be[p[i]])
 			continue;
-		memcpy(&rel, p + i + 1, sizeof(rel));
+		rel = arch_read_le32(p + i + 1);
 		*target = addr + i + 1 + sizeof(rel) + (int64_t)rel;
 		if (*target - start < size)
 			return i;
@@ -421,7 +421,7 @@ static bool amd64_may_jump(const uint8_t *p, uint64_t addr, uint64_t *target)
 
 	if (p[0] != 0xe9 && !jcc)
 		return false;
-	memcpy(&rel, p + 1 + jcc, sizeof(rel));
+	rel = arch_read_le32(p + 1 + jcc);
 	*target = addr + 1 + jcc + sizeof(rel) + (int64_t)rel;
 	return true;
 }

@@ -24,11 +24,6 @@
 
 #define FP_SLOT		(-16)
 
-static uint32_t get32(const uint8_t *p)
-{
-	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 /* The length of mov %rbp,off(%rsp) (@opcode 0x89), or of the load (0x8b), at @p; or 0 */
 static unsigned int match_fp_move(const uint8_t *p, size_t len, uint8_t opcode, uint32_t off)
 {
@@ -38,7 +33,7 @@ static unsigned int match_fp_move(const uint8_t *p, size_t len, uint8_t opcode, 
 	    (uint32_t)(int8_t)p[4] == off)
 		return 5;
 	if (len >= 8 && p[0] == 0x48 && p[1] == opcode && p[2] == 0xac && p[3] == 0x24 &&
-	    get32(p + 4) == off)
+	    arch_read_le32(p + 4) == off)
 		return 8;
 	return 0;
 }
@@ -50,8 +45,8 @@ static unsigned int match_sp_move(const struct arch_go_code *code, int32_t bytes
 	const uint8_t *p = code->p;
 
 	if (code->before >= 7 && p[-7] == 0x48 && p[-6] == 0x81 &&
-	    ((p[-5] == 0xc4 && get32(p - 4) == (uint32_t)bytes) ||
-	     (p[-5] == 0xec && get32(p - 4) == -(uint32_t)bytes)))
+	    ((p[-5] == 0xc4 && arch_read_le32(p - 4) == (uint32_t)bytes) ||
+	     (p[-5] == 0xec && arch_read_le32(p - 4) == -(uint32_t)bytes)))
 		return 7;
 	if (code->before >= 4 && p[-4] == 0x48 && p[-3] == 0x83 &&
 	    ((p[-2] == 0xc4 && (int8_t)p[-1] == bytes) ||

@@ -210,8 +210,7 @@ size_t amd64_decode_push(const uint8_t *p, size_t len, int32_t *bytes)
 		imm = (int8_t)p[3];
 		n = 4;
 	} else if (len >= 7) {
-		memcpy(&imm, p + 3, sizeof(imm));
-		imm = le32toh(imm);
+		imm = arch_read_le32(p + 3);
 		n = 7;
 	} else {
 		return 0;
@@ -230,7 +229,6 @@ size_t amd64_find_last_jump(const uint8_t *p, size_t len, int32_t *off)
 	}
 	if (len < 5 || p[len - 5] != 0xe9)
 		return 0;
-	memcpy(off, p + len - 4, sizeof(*off));
-	*off = le32toh(*off);
+	*off = arch_read_le32(p + len - 4);
 	return 5;
 }

@@ -10,8 +10,6 @@
  * to the first stub, PLT0. So PLT0 starts with CFA = rsp + 16, and pushes once more. Sources: the
  * psABI of amd64; binutils, bfd/elfxx-x86.c and elf64-x86-64.c; lld, ELF/Arch/X86_64.cpp.
  */
-#include <string.h>
-
 #include "amd64.h"
 
 /* Bytes of a stub: -1 is any byte. */
@@ -46,17 +44,10 @@ static const struct amd64_stub stubs[] = {
 	{ 8, 0, 8, false, { 0xff, 0x25, ANY4, 0x66, 0x90 } },
 };
 
-static int32_t get_slot(const uint8_t *disp)
-{
-	int32_t v;
-
-	memcpy(&v, disp, sizeof(v));
-	return v;
-}
-
 static bool matches_stub(const struct amd64_stub *s, const uint8_t *p)
 {
 	unsigned int i, jmp;
+	int32_t slot;
 
 	for (i = 0; i < s->size; i++) {
 		if (s->byte[i] >= 0 && s->byte[i] != p[i])
@@ -66,7 +57,8 @@ static bool matches_stub(const struct amd64_stub *s, const uint8_t *p)
 		return true;
 	/* each slot counts from the end of its instruction; a stub for TLS descriptors differs */
 	jmp = p[6] == 0xf2 ? 13 : 12;
-	return get_slot(p + 2) + 6LL + 8 == get_slot(p + jmp - 4) + (long long)jmp;
+	slot = arch_read_le32(p + jmp - 4);
+	return (int32_t)arch_read_le32(p + 2) + 6LL + 8 == slot + (long long)jmp;
 }
 
 static const struct amd64_stub *find_stub(const struct arch_plt *to, uint64_t addr, uint64_t end)

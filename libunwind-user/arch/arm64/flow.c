@@ -23,11 +23,6 @@
 #define X8		8		/* the number of the system call */
 #define NR_SIGRETURN	139		/* rt_sigreturn */
 
-static uint32_t get_insn(const uint8_t *p)
-{
-	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 /* @nr bits from bit @low on */
 static uint32_t bits(uint32_t w, unsigned int low, unsigned int nr)
 {
@@ -444,8 +439,8 @@ static void arm64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 		op->next = ARCH_BAD;
 		return;
 	}
-	w = get_insn(p);
-	next = len >= 8 ? get_insn(p + 4) : 0;
+	w = arch_read_le32(p);
+	next = len >= 8 ? arch_read_le32(p + 4) : 0;
 	switch (bits(w, 25, 4)) {
 	case 0x2:
 		decode_sve(w, op);
@@ -485,11 +480,11 @@ static size_t arm64_find_reference(const uint8_t *p, size_t len, uint64_t addr,
 	size_t i;
 
 	for (i = 0; i + ARCH_REFERENCE <= len; i += 4) {
-		w = get_insn(p + i);
+		w = arch_read_le32(p + i);
 		if ((w & 0x7c000000) == 0x14000000)
 			*target = addr + i + signed_bits(w, 0, 26) * 4;
 		else if ((w & 0x1f000000) != 0x10000000 ||
-			 !compute_address(w, get_insn(p + i + 4), addr + i, target))
+			 !compute_address(w, arch_read_le32(p + i + 4), addr + i, target))
 			continue;
 		if (*target - start < size)
 			return i;
