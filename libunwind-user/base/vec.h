@@ -42,8 +42,8 @@ static inline int vec_grow(void *array, size_t *room, size_t nr, size_t add, siz
 
 /*
  * Make room for one more than @nr elements in an array that is not a vector: it counts in 32 bits,
- * or shares its count with other arrays. @array is the address of the pointer. False if
- * there is not enough memory, or for more than 4 G elements.
+ * or shares its count with other arrays. @array is the address of the pointer. False if there is
+ * not enough memory, or for more than 4 G elements.
  */
 static inline bool vec_room(void *array, uint32_t nr, uint32_t *room, size_t size)
 {
