@@ -248,7 +248,7 @@ static const struct unwinder {
 #define NR (sizeof(unwinders) / sizeof(unwinders[0]))
 
 /* Returns where the return addresses of the chain begin in @to; some begin further in. */
-static int find(void **to, int n, const void *first)
+static int find_start(void **to, int n, const void *first)
 {
 	int i;
 
@@ -268,7 +268,7 @@ static void compare(void *stacks[NR][MAX], const int *n)
 		exit(1);
 	}
 	for (u = 0; u < NR; u++) {
-		at = find(stacks[u], n[u], want[0]);
+		at = find_start(stacks[u], n[u], want[0]);
 		if (n[u] - at < DEPTH || memcmp(stacks[u] + at, want, DEPTH * sizeof(void *))) {
 			fprintf(stderr, "steps: %s sees another stack\n", unwinders[u].name);
 			exit(1);
