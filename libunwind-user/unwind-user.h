@@ -94,9 +94,7 @@ struct uu_symbol {
 	uint64_t start;			/* file offset of the function's first byte */
 };
 
-/*
- * @opts may be NULL. Returns NULL if there is not enough memory.
- */
+/* Create an object. @opts may be NULL. Returns NULL if there is not enough memory. */
 struct uu_symbols *uu_symbols_new(const struct uu_symbols_opts *opts);
 void uu_symbols_free(struct uu_symbols *syms);
 
@@ -106,7 +104,7 @@ void uu_symbols_free(struct uu_symbols *syms);
  * Returns 0 and fills @sym, or
  *  -ENOENT   the file has no symbol there,
  *  -ENODEV   the path is not that of a regular file that can be read,
- *  -ESTALE   the file has another build-id than @file says, or none,
+ *  -ESTALE   the file has another build ID than @file says, or none,
  *  -ENOEXEC  it is not an ELF file, or a broken one,
  *  -EINVAL   the build ID is longer than 64 bytes,
  *  -ENOMEM.
@@ -140,17 +138,17 @@ bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *
 int uu_symbols_find_jit(struct uu_symbols *syms, int pid, uint64_t addr, struct uu_symbol *sym);
 
 /*
- * Use this text as the map of @pid: somebody saved it while the process lived. The text
+ * Use @text, which somebody saved while the process lived, as the map of @pid. The text
  * replaces all that was known about @pid. Lines that make no sense are skipped. Returns
  * 0 or -ENOMEM.
  */
 int uu_symbols_add_jit(struct uu_symbols *syms, int pid, const char *text, size_t len);
 
 /*
- * Use this text as the map of @pid, as uu_symbols_add_jit() does, if nobody knows when the looked
- * up code ran: the text does not say when a function was written, or dropped. Lines that overlap
- * must name the same function with the same start: otherwise there is no name (-ENOENT), not the
- * name of the last line. A last line without a line feed is cut off, and does not count.
+ * Use @text as uu_symbols_add_jit() does, if nobody knows when the code at an address ran: the
+ * text does not say when a function was written, or dropped. Where lines overlap, they must name
+ * the same function with the same start. Otherwise there is no name (-ENOENT), not the name of the
+ * last line. A last line without a line feed is cut off, and does not count.
  */
 int uu_symbols_add_jit_saved(struct uu_symbols *syms, int pid, const char *text, size_t len);
 
@@ -162,8 +160,8 @@ int uu_symbols_add_jit_saved(struct uu_symbols *syms, int pid, const char *text,
  */
 
 /*
- * Works as uu_symbols_new(), but uu_symbols_find() then also knows the functions of
- * separate debug files: these have most of the static functions of a stripped file.
+ * Create an object as uu_symbols_new() does, for which uu_symbols_find() also knows the functions
+ * of separate debug files. These have most of the static functions of a stripped file.
  *
  * For a file without debug information of its own, the library tries these in
  * order, and takes the first that it finds:

@@ -110,7 +110,7 @@ static inline const struct sframe_table *table_at(u64 pc)
 
 static inline int find(const struct sframe_table *t, u64 pc, struct sframe_row *row)
 {
-	return sframe_find_by(t, &indexes[t - tables], pc, row);
+	return sframe_find_indexed(t, &indexes[t - tables], pc, row);
 }
 
 static int read_own(void *ctx, u64 addr, u64 *words, unsigned int nr)
@@ -248,7 +248,7 @@ static const struct unwinder {
 #define NR (sizeof(unwinders) / sizeof(unwinders[0]))
 
 /* Returns where the return addresses of the chain begin in @to; some begin further in. */
-static int find(void **to, int n, const void *first)
+static int find_start(void **to, int n, const void *first)
 {
 	int i;
 
@@ -268,7 +268,7 @@ static void compare(void *stacks[NR][MAX], const int *n)
 		exit(1);
 	}
 	for (u = 0; u < NR; u++) {
-		at = find(stacks[u], n[u], want[0]);
+		at = find_start(stacks[u], n[u], want[0]);
 		if (n[u] - at < DEPTH || memcmp(stacks[u] + at, want, DEPTH * sizeof(void *))) {
 			fprintf(stderr, "steps: %s sees another stack\n", unwinders[u].name);
 			exit(1);

@@ -42,7 +42,7 @@ struct tables_head {
 	uint64_t table_size;
 	uint64_t base;			/* as in struct gen_table */
 	uint64_t text_start, text_size;
-	uint64_t layout;		/* tables_layout() of the file it was made from */
+	uint64_t layout;		/* tables_hash_layout() of the file it was made from */
 	uint32_t build_id_size;
 	uint8_t build_id[TABLES_BUILD_ID_MAX];
 	uint32_t stats_size;
@@ -58,7 +58,7 @@ struct tables_inode {
 };
 
 /* May @user trust a file or folder of @owner, with @mode? */
-static inline bool tables_trusted(uint32_t owner, uint32_t mode, uint32_t user)
+static inline bool tables_is_trusted(uint32_t owner, uint32_t mode, uint32_t user)
 {
 	return (!owner || owner == user) && !(mode & 022);
 }
@@ -67,7 +67,8 @@ static inline bool tables_trusted(uint32_t owner, uint32_t mode, uint32_t user)
  * A checksum over program headers and the type of a file. With the same build ID and the same
  * layout, the same code is at the same place. Tools that move code keep the build ID.
  */
-static inline uint64_t tables_layout(const Elf64_Ehdr *eh, const Elf64_Phdr *ph, unsigned int nr)
+static inline uint64_t tables_hash_layout(const Elf64_Ehdr *eh, const Elf64_Phdr *ph,
+					  unsigned int nr)
 {
 	const uint8_t *p = (const uint8_t *)ph, *end = p + (size_t)nr * sizeof(*ph);
 	uint64_t h = eh->e_type | (uint64_t)eh->e_machine << 16 | (uint64_t)nr << 32, word;
@@ -125,8 +126,8 @@ static inline char *tables_put_hex(char *to, uint64_t value, unsigned int digits
  * @version of the generator. If @inode is not NULL, the table is for that file only. @name has
  * TABLES_NAME_SIZE bytes.
  */
-static inline void tables_name(char *name, const uint8_t *build_id, uint32_t size,
-			       const struct tables_inode *inode, uint64_t version)
+static inline void tables_write_name(char *name, const uint8_t *build_id, uint32_t size,
+				     const struct tables_inode *inode, uint64_t version)
 {
 	uint32_t i;
 

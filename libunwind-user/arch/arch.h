@@ -20,9 +20,19 @@
 #define ARCH_H
 
 #include <endian.h>
+#include <string.h>
 
 #include "libunwind-user/cfi/cfi.h"
 #include "libunwind-user/sframe/sframe.h"
+
+/* Read 32 bits of an instruction that is little-endian. */
+static inline uint32_t arch_read_le32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le32toh(v);
+}
 
 /* ---------------------------- one instruction ---------------------------- */
 
@@ -78,7 +88,7 @@ enum arch_next {
 	ARCH_JUMP_INDIRECT,
 	ARCH_RETURN,
 	ARCH_MAYBE_RETURN,	/* returns or goes on */
-	ARCH_RETURN_POP,	/* returns and pops arguments, which no ABI of amd64 has */
+	ARCH_RETURN_POP,	/* returns and pops arguments, as no function of amd64 does */
 	ARCH_STOP,		/* nowhere */
 	ARCH_BAD,		/* not an instruction, or not of user programs */
 };
@@ -118,9 +128,9 @@ struct arch_op {
 	uint16_t flags;
 };
 
-#define ARCH_MAX_TABLE	1024
-#define ARCH_MAX_TRAIL	16
-#define ARCH_REFERENCE	8
+#define ARCH_MAX_TABLE	1024	/* entries of a jump table */
+#define ARCH_MAX_TRAIL	16	/* instructions before an indirect jump that show its table */
+#define ARCH_REFERENCE	8	/* bytes that show a reference, see find_reference() */
 
 /* Where an indirect jump goes: entries of a table. */
 struct arch_jump_table {
@@ -244,13 +254,13 @@ struct arch {
 	unsigned int nr_names;
 	uint8_t reg_pc;			/* of the pc, in expressions of .eh_frame; 0: no number */
 	/*
-	 * Does a row with a CFA by another register than SP and FP describe no frame of this
-	 * function: it is about to restore another frame, and nothing says where SP is? See
-	 * longjmp(), setcontext(). NULL: it never does.
+	 * The CFA of this row counts from another register than SP and FP. Is the function about to
+	 * restore another frame, so that the row describes no frame and nothing says where SP is?
+	 * See longjmp(), setcontext(). NULL: no row is such a row.
 	 */
 	bool (*restores_by)(const struct cfi_row *row);
 	/* The length of the padding at @p, at most @len; 0 if the bytes are not padding. */
-	size_t (*padding_length)(const uint8_t *p, size_t len);
+	size_t (*get_padding_length)(const uint8_t *p, size_t len);
 	/*
 	 * Bytes that stubs of a PLT push before they go on to a function of the dynamic loader, if
 	 * glibc's FDE of that function does not count them: its CFA is that much too low. RA shows
@@ -301,9 +311,9 @@ struct arch {
 	 * returns, which is all of it; 0: other code. NULL: there are no such functions.
 	 */
 	size_t (*match_pc_thunk)(const uint8_t *p, size_t len);
-	/* How to compare rows with code; NULL: they are not compared. */
+	/* How to compare rows with code; NULL: rows are not compared. */
 	const struct arch_flow *compare;
-	/* How to follow code without rows; NULL: it is not followed. */
+	/* How to follow code without rows; NULL: such code is not followed. */
 	const struct arch_flow *flow;
 	/* Frames of Go programs; NULL: not known. */
 	const struct arch_go *go;

@@ -59,7 +59,7 @@ static struct {
 	bool busy;
 	char **env;
 	struct audit_dirs dirs;
-	uintptr_t program, interp, vdso;	/* their bias */
+	uintptr_t program, interp, vdso;	/* the bias of each */
 	bool started;			/* code other than the loader's has run */
 	int filters;			/* filters of system calls at the start; -1: not known */
 	int changed;			/* there are more filters now; -1: not checked yet */
@@ -100,8 +100,8 @@ static void leave_module(void)
 /* --------------------------- filters of system calls --------------------- */
 
 /*
- * "Seccomp_filters:" in the status of this thread, or -1. Without the line, the kernel has no
- * filters.
+ * The number after "Seccomp_filters:" in the status of this thread, or -1. A kernel without that
+ * line has no filters.
  */
 static int count_filters(void)
 {
@@ -145,9 +145,9 @@ static bool may_call(void)
 /* ---------------------------- tables and objects ------------------------- */
 
 /*
- * Register @t with the kernel for each segment of code. False if the kernel took it for no segment.
+ * Register @t with the kernel for each segment of code. False if the kernel took it for none.
  */
-static bool add_table(const struct audit_object *o, const struct audit_table *t)
+static bool register_table(const struct audit_object *o, const struct audit_table *t)
 {
 	struct unwind_table_user arg = {
 		.size = sizeof(arg), .table = t->table, .table_size = t->size,
@@ -167,22 +167,25 @@ static bool add_table(const struct audit_object *o, const struct audit_table *t)
 	return added;
 }
 
-/* @by_exec: execve() has registered the table in the file, if there is one. */
-static bool find_and_add(const struct audit_object *o, const char *path, bool exact, bool by_exec,
-			 struct audit_table *t)
+/*
+ * Find a table of the object, and register it. @by_exec: execve() has registered the table in the
+ * file, if there is one.
+ */
+static bool register_object(const struct audit_object *o, const char *path, bool exact,
+			    bool by_exec, struct audit_table *t)
 {
 	*t = (struct audit_table) { 0 };
-	if (audit_table_own(o, t) && (by_exec || add_table(o, t)))
+	if (audit_find_own_table(o, t) && (by_exec || register_table(o, t)))
 		return true;
-	if (!audit_table_cached(&audit.dirs, o, path, exact, t))
+	if (!audit_find_cached_table(&audit.dirs, o, path, exact, t))
 		return false;
-	if (add_table(o, t))
+	if (register_table(o, t))
 		return true;
-	audit_table_unmap(t);
+	audit_unmap_table(t);
 	return false;
 }
 
-static int remove_range(uintptr_t start, uintptr_t end)
+static int unregister_range(uintptr_t start, uintptr_t end)
 {
 	const struct unwind_table_user arg = {
 		.size = sizeof(arg), .text_start = start, .text_size = end - start,
@@ -223,7 +226,7 @@ static struct record *new_record(void)
  * The record that a cookie points to, or NULL. In other namespaces, the loader closes its own
  * entry, which it never opened: the cookie is then the loader's.
  */
-static struct record *get_record(uintptr_t cookie)
+static struct record *find_record(uintptr_t cookie)
 {
 	const struct page *page;
 
@@ -257,8 +260,8 @@ static void sweep_closed(uintptr_t start, uintptr_t end)
 			link = &r->next;
 			continue;
 		}
-		remove_range(r->start, r->end);
-		audit_table_unmap(&r->table);
+		unregister_range(r->start, r->end);
+		audit_unmap_table(&r->table);
 		*link = r->next;
 		release_record(r);
 	}
@@ -284,8 +287,8 @@ static void fill_record(struct record *r, const struct audit_object *o,
 
 /* ------------------------------- the start ------------------------------- */
 
-/* Does the folder exist, with an owner who can be trusted? */
-static void use_dir(const char *root, const char *below)
+/* Add the folder @root/@below to those with tables, if its owner can be trusted. */
+static void add_dir(const char *root, const char *below)
 {
 	struct audit_dirs *d = &audit.dirs;
 	char *path = d->path[d->nr], *p = path;
@@ -304,7 +307,7 @@ static void use_dir(const char *root, const char *below)
 	*p = '\0';
 	/* chdir() would change the meaning of a relative path */
 	if (*path == '/' && !sys_stat(path, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode) &&
-	    tables_trusted(st.st_uid, st.st_mode, d->user))
+	    tables_is_trusted(st.st_uid, st.st_mode, d->user))
 		d->nr++;
 }
 
@@ -318,7 +321,7 @@ static const char *get_env_value(const char *s, const char *name)
 	return !*name && *s == '=' && s[1] ? s + 1 : NULL;
 }
 
-/* Find the folders as tables/cache.c does; root's folder serves all users. */
+/* Find the folders as tables/cache.c does. The folder of root serves all users. */
 static void find_dirs(bool secure)
 {
 	const char *dir = NULL, *cache = NULL, *home = NULL, *v;
@@ -333,26 +336,28 @@ static void find_dirs(bool secure)
 		home = v ? v : home;
 	}
 	if (dir)
-		use_dir(dir, "");
+		add_dir(dir, "");
 	else if (audit.dirs.user && cache && *cache == '/')
-		use_dir(cache, "/" TABLES_USER_DIR);
+		add_dir(cache, "/" TABLES_USER_DIR);
 	else if (audit.dirs.user && home)
-		use_dir(home, "/" TABLES_HOME_DIR);
-	use_dir(TABLES_ROOT_DIR, "");
+		add_dir(home, "/" TABLES_HOME_DIR);
+	add_dir(TABLES_ROOT_DIR, "");
 }
 
-static void add_at(uintptr_t header, const char *path, bool exact, bool by_exec, uintptr_t *bias)
+/* Register the object that is mapped at @header. Sets *@bias. */
+static void register_at(uintptr_t header, const char *path, bool exact, bool by_exec,
+			uintptr_t *bias)
 {
 	struct audit_object o;
 	struct audit_table t;
 
-	if (!header || header % AUDIT_PAGE || !audit_object_read(&o, header))
+	if (!header || header % AUDIT_PAGE || !audit_read_object(&o, header))
 		return;
 	*bias = o.bias;
-	find_and_add(&o, path, exact, by_exec, &t);
+	register_object(&o, path, exact, by_exec, &t);
 }
 
-static void add_self(void)
+static void register_self(void)
 {
 	const struct audit_table t = {
 		.table = (uintptr_t)audit_self, .size = audit_self_end - audit_self,
@@ -360,8 +365,8 @@ static void add_self(void)
 	};
 	struct audit_object o;
 
-	if (t.size && audit_object_read(&o, (uintptr_t)__ehdr_start))
-		add_table(&o, &t);
+	if (t.size && audit_read_object(&o, (uintptr_t)__ehdr_start))
+		register_table(&o, &t);
 }
 
 /* The path of the loader, as the program names it. */
@@ -371,7 +376,7 @@ static const char *get_interp_path(uintptr_t program)
 	struct audit_object o;
 	const char *path;
 
-	if (!program || program % AUDIT_PAGE || !audit_object_read(&o, program))
+	if (!program || program % AUDIT_PAGE || !audit_read_object(&o, program))
 		return NULL;
 	for (ph = o.phdr, end = ph + o.nr_phdrs; ph < end && ph->p_type != PT_INTERP; ph++)
 		;
@@ -398,7 +403,7 @@ EXPORT unsigned int la_version(unsigned int version)
 	bool secure = true;
 
 	/* Only a kernel with tables knows the call, and says that the range is empty */
-	if (remove_range(1, 2) != -ENOENT ||
+	if (unregister_range(1, 2) != -ENOENT ||
 	    sys_prctl(PR_GET_AUXV, aux, sizeof(aux) - sizeof(*aux)) < 0)
 		return 0;
 	aux[sizeof(aux) / sizeof(*aux) - 1].a_type = AT_NULL;
@@ -428,10 +433,10 @@ EXPORT unsigned int la_version(unsigned int version)
 	audit.filters = sys_prctl(PR_GET_SECCOMP, NULL, 0) > 0 ? count_filters() : 0;
 
 	/* Start with the code that runs now */
-	add_at(interp, get_interp_path(program), false, true, &audit.interp);
-	add_self();
-	add_at(vdso, NULL, false, false, &audit.vdso);
-	add_at(program, "/proc/self/exe", true, true, &audit.program);
+	register_at(interp, get_interp_path(program), false, true, &audit.interp);
+	register_self();
+	register_at(vdso, NULL, false, false, &audit.vdso);
+	register_at(program, "/proc/self/exe", true, true, &audit.program);
 	/* Version 2 is the newest one known to call no other functions */
 	return version < 2 ? version : 2;
 }
@@ -459,7 +464,7 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned int flag)
 }
 
 /* Register @map. Returns its record if it may be unloaded. */
-static struct record *open_object(const struct link_map *map)
+static struct record *add_object(const struct link_map *map)
 {
 	struct audit_object o;
 	struct audit_table t;
@@ -474,7 +479,7 @@ static struct record *open_object(const struct link_map *map)
 	 * the header cannot be read, this fails.
 	 */
 	if (sys_madvise(map->l_addr, AUDIT_PAGE, MADV_POPULATE_READ) ||
-	    !audit_object_read(&o, map->l_addr) || o.bias != map->l_addr ||
+	    !audit_read_object(&o, map->l_addr) || o.bias != map->l_addr ||
 	    o.dynamic != (uintptr_t)map->l_ld)
 		return NULL;
 	sweep_closed(o.start, o.end);
@@ -483,7 +488,7 @@ static struct record *open_object(const struct link_map *map)
 		if (!r)
 			return NULL;
 	}
-	if (!find_and_add(&o, map->l_name, false, false, &t)) {
+	if (!register_object(&o, map->l_name, false, false, &t)) {
 		if (r)
 			release_record(r);
 		return NULL;
@@ -499,7 +504,7 @@ EXPORT unsigned int la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *coo
 	(void)lmid;
 	*cookie = 0;
 	if (enter_module()) {
-		*cookie = (uintptr_t)open_object(map);
+		*cookie = (uintptr_t)add_object(map);
 		leave_module();
 	}
 	return 0;
@@ -511,7 +516,7 @@ EXPORT unsigned int la_objclose(uintptr_t *cookie)
 
 	if (!enter_module())
 		return 0;
-	r = get_record(*cookie);
+	r = find_record(*cookie);
 	if (r) {
 		r->next = audit.closed;
 		audit.closed = r;

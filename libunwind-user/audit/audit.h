@@ -45,7 +45,7 @@ struct audit_object {
  * Read the headers of the file that is mapped at @header; one page there can be read. False if the
  * file is not a 64-bit ELF file with all headers in that page, or if its mapping makes no sense.
  */
-bool audit_object_read(struct audit_object *o, uintptr_t header);
+bool audit_read_object(struct audit_object *o, uintptr_t header);
 
 /* A table in memory. If map_size is not 0, [map, map + map_size) was mapped for it. */
 struct audit_table {
@@ -55,15 +55,15 @@ struct audit_table {
 };
 
 /* Find the SFrame section in the file itself, if it is of a kind that the kernel reads. */
-bool audit_table_own(const struct audit_object *o, struct audit_table *t);
+bool audit_find_own_table(const struct audit_object *o, struct audit_table *t);
 
 /*
  * Map a table from a cache. @path is the path of the file, for names with an inode in them, or
  * NULL. @exact: @path is sure to be the mapped file, even if something else changed that path.
  */
-bool audit_table_cached(const struct audit_dirs *dirs, const struct audit_object *o,
-			const char *path, bool exact, struct audit_table *t);
+bool audit_find_cached_table(const struct audit_dirs *dirs, const struct audit_object *o,
+			     const char *path, bool exact, struct audit_table *t);
 
-void audit_table_unmap(struct audit_table *t);
+void audit_unmap_table(struct audit_table *t);
 
 #endif

@@ -13,10 +13,9 @@
 
 #include "libunwind-user/gen/gen.h"
 
-static int report_error(const char *path, int error)
+static int report_error(const char *path, const char *failed, int error)
 {
-	fprintf(stderr, "make_own_table: %s: no table of the audit module: %s\n", path,
-		strerror(error));
+	fprintf(stderr, "make_own_table: %s: cannot %s: %s\n", path, failed, strerror(error));
 	return 1;
 }
 
@@ -32,16 +31,16 @@ int main(int argc, char **argv)
 	}
 	fd = open(argv[1], O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return report_error(argv[1], errno);
+		return report_error(argv[1], "open the module", errno);
 	ret = gen_from_fd(fd, &table);
 	close(fd);
 	if (ret)
-		return report_error(argv[1], -ret);
+		return report_error(argv[1], "make a table of the module", -ret);
 	to = fopen(argv[2], "wbe");
 	if (!to || fwrite(table.data, table.size, 1, to) != 1)
-		ret = report_error(argv[2], errno);
+		ret = report_error(argv[2], "write the table", errno);
 	if (to && fclose(to) && !ret)
-		ret = report_error(argv[2], errno);
+		ret = report_error(argv[2], "write the table", errno);
 	gen_free(&table);
 	return ret;
 }

@@ -26,7 +26,7 @@
 #ifdef __x86_64__
 
 /* System V ABI, AMD64 supplement, appendix A.2.1 */
-static inline long sys6(long nr, long a, long b, long c, long d, long e, long f)
+static inline long sys_call(long nr, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d;
 	register long r8 __asm__("r8") = e;
@@ -40,66 +40,67 @@ static inline long sys6(long nr, long a, long b, long c, long d, long e, long f)
 }
 
 #else
-#error "how a system call is made here is not known"
+#error "the audit module has no sys_call() for this architecture; add it here"
 #endif
 
 static inline int sys_open(const char *path, int flags)
 {
-	return sys6(__NR_openat, AT_FDCWD, (long)path, flags, 0, 0, 0);
+	return sys_call(__NR_openat, AT_FDCWD, (long)path, flags, 0, 0, 0);
 }
 
 static inline void sys_close(int fd)
 {
-	sys6(__NR_close, fd, 0, 0, 0, 0, 0);
+	sys_call(__NR_close, fd, 0, 0, 0, 0, 0);
 }
 
 static inline long sys_read(int fd, void *to, size_t size)
 {
-	return sys6(__NR_read, fd, (long)to, size, 0, 0, 0);
+	return sys_call(__NR_read, fd, (long)to, size, 0, 0, 0);
 }
 
 static inline int sys_fstat(int fd, struct stat *st)
 {
-	return sys6(__NR_fstat, fd, (long)st, 0, 0, 0, 0);
+	return sys_call(__NR_fstat, fd, (long)st, 0, 0, 0, 0);
 }
 
 static inline int sys_stat(const char *path, struct stat *st, int flags)
 {
-	return sys6(__NR_newfstatat, AT_FDCWD, (long)path, (long)st, flags, 0, 0);
+	return sys_call(__NR_newfstatat, AT_FDCWD, (long)path, (long)st, flags, 0, 0);
 }
 
 /* MAP_PRIVATE; of @fd, or without a file if that is -1. The address, or a negative errno. */
 static inline long sys_mmap(size_t size, int prot, int fd)
 {
-	return sys6(__NR_mmap, 0, size, prot, MAP_PRIVATE | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+	return sys_call(__NR_mmap, 0, size, prot, MAP_PRIVATE | (fd < 0 ? MAP_ANONYMOUS : 0), fd,
+			0);
 }
 
 static inline void sys_munmap(unsigned long addr, size_t size)
 {
-	sys6(__NR_munmap, addr, size, 0, 0, 0, 0);
+	sys_call(__NR_munmap, addr, size, 0, 0, 0, 0);
 }
 
 static inline int sys_madvise(unsigned long addr, size_t size, int advice)
 {
-	return sys6(__NR_madvise, addr, size, advice, 0, 0, 0);
+	return sys_call(__NR_madvise, addr, size, advice, 0, 0, 0);
 }
 
-/* Check that the whole range is mapped, and change nothing; -ENOMEM if not */
+/* 0 if the whole range is mapped, else -ENOMEM. This changes nothing. */
 static inline int sys_msync(unsigned long addr, size_t size)
 {
-	return sys6(__NR_msync, addr, size, MS_ASYNC, 0, 0, 0);
+	return sys_call(__NR_msync, addr, size, MS_ASYNC, 0, 0, 0);
 }
 
 static inline int sys_prctl(int option, const void *arg, size_t size)
 {
-	return sys6(__NR_prctl, option, (long)arg, size, 0, 0, 0);
+	return sys_call(__NR_prctl, option, (long)arg, size, 0, 0, 0);
 }
 
 static inline long sys_now(void)
 {
 	struct timespec now;
 
-	return sys6(__NR_clock_gettime, 0 /* CLOCK_REALTIME */, (long)&now, 0, 0, 0, 0) ? 0 :
+	return sys_call(__NR_clock_gettime, 0 /* CLOCK_REALTIME */, (long)&now, 0, 0, 0, 0) ? 0 :
 	       now.tv_sec;
 }
 

@@ -51,7 +51,7 @@ static void read_notes(struct audit_object *o)
 	}
 }
 
-bool audit_object_read(struct audit_object *o, uintptr_t header)
+bool audit_read_object(struct audit_object *o, uintptr_t header)
 {
 	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)header;
 	const Elf64_Phdr *ph, *end;
@@ -88,14 +88,14 @@ bool audit_object_read(struct audit_object *o, uintptr_t header)
 		if (ph->p_type == PT_DYNAMIC)
 			o->dynamic = o->bias + ph->p_vaddr;
 	}
-	o->layout = tables_layout(eh, o->phdr, o->nr_phdrs);
+	o->layout = tables_hash_layout(eh, o->phdr, o->nr_phdrs);
 	read_notes(o);
 	return true;
 }
 
 /* ------------------------------ in the file ------------------------------ */
 
-bool audit_table_own(const struct audit_object *o, struct audit_table *t)
+bool audit_find_own_table(const struct audit_object *o, struct audit_table *t)
 {
 	const Elf64_Phdr *ph = o->phdr, *end = ph + o->nr_phdrs;
 	const uint8_t *p;
@@ -148,7 +148,7 @@ static bool map_file(const struct audit_dirs *dirs, const struct audit_object *o
 	long map;
 
 	if (sys_fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-	    !tables_trusted(st.st_uid, st.st_mode, dirs->user) ||
+	    !tables_is_trusted(st.st_uid, st.st_mode, dirs->user) ||
 	    (uint64_t)st.st_size > TABLES_MAX_FILE ||
 	    sys_read(fd, &head, sizeof(head)) != sizeof(head) ||
 	    !tables_head_fits(&head, st.st_size, o->build_id, o->build_id_size, o->layout,
@@ -180,7 +180,7 @@ static bool find_cached(const struct audit_dirs *dirs, const struct audit_object
 		for (p = path, s = dirs->path[i]; *s; s++)
 			*p++ = *s;
 		*p++ = '/';
-		tables_name(p, o->build_id, o->build_id_size, inode, GEN_VERSION);
+		tables_write_name(p, o->build_id, o->build_id_size, inode, GEN_VERSION);
 		fd = sys_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 		if (fd < 0)
 			continue;
@@ -196,8 +196,8 @@ static bool find_cached(const struct audit_dirs *dirs, const struct audit_object
  * Look the table up by build ID, also for files that are not trusted: a file with a false build ID
  * gives wrong stacks to its own process only, because the module puts no table into the cache.
  */
-bool audit_table_cached(const struct audit_dirs *dirs, const struct audit_object *o,
-			const char *path, bool exact, struct audit_table *t)
+bool audit_find_cached_table(const struct audit_dirs *dirs, const struct audit_object *o,
+			     const char *path, bool exact, struct audit_table *t)
 {
 	struct tables_inode inode;
 
@@ -208,7 +208,7 @@ bool audit_table_cached(const struct audit_dirs *dirs, const struct audit_object
 	return read_inode(path, exact, &inode) && find_cached(dirs, o, &inode, t);
 }
 
-void audit_table_unmap(struct audit_table *t)
+void audit_unmap_table(struct audit_table *t)
 {
 	if (t->map_size)
 		sys_munmap(t->map, t->map_size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * base.h - what every part uses
+ * base.h - containers, texts and reads that every part uses
  *
  *	vec.h	arrays that grow, hashes
  *	text.h	strings that grow

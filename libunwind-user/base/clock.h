@@ -8,7 +8,7 @@
 
 #define NS_PER_SECOND	1000000000ull
 
-static inline uint64_t clock_ns(clockid_t clock)
+static inline uint64_t clock_get_ns(clockid_t clock)
 {
 	struct timespec t;
 
@@ -19,12 +19,12 @@ static inline uint64_t clock_ns(clockid_t clock)
 /* Returns CLOCK_MONOTONIC in ms. */
 static inline int64_t now_ms(void)
 {
-	return clock_ns(CLOCK_MONOTONIC) / 1000000;
+	return clock_get_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 static inline double now_seconds(void)
 {
-	return clock_ns(CLOCK_MONOTONIC) / 1e9;
+	return clock_get_ns(CLOCK_MONOTONIC) / 1e9;
 }
 
 #endif

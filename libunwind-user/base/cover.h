@@ -15,7 +15,7 @@
 #define COVER_NONE	UINT32_MAX
 
 struct cover_in {
-	uint64_t lo, hi;	/* hi is the first address after it; may be equal to lo */
+	uint64_t lo, hi;	/* [lo, hi), which may be empty */
 	uint64_t rank;		/* the highest wins; of equal ranks, any */
 	uint32_t owner;		/* never COVER_NONE */
 };

@@ -2,8 +2,8 @@
 /*
  * elf32.h - headers of 32-bit ELF files, in the form of those of 64-bit files
  *
- * For files in little endian, as those of i386; the result is in that byte order too. A size of
- * headers that is not the usual one becomes 0.
+ * The files are little-endian, as those of i386, and the result has that byte order too. If a
+ * header has an unusual size, the field with that size becomes 0.
  */
 #ifndef UU_ELF32_H
 #define UU_ELF32_H

@@ -19,7 +19,7 @@
  * Returns true if the loop must end, with its result in *@ret. @end is the result for a call that
  * moved no bytes. If the loop goes on, *@n bytes were moved.
  */
-static inline bool fd_ended(ssize_t *n, int end, int *ret)
+static inline bool fd_must_end(ssize_t *n, int end, int *ret)
 {
 	if (*n > 0)
 		return false;
@@ -35,7 +35,7 @@ static inline int fd_write_all(int fd, const void *from, size_t len)
 
 	for (; len; len -= n, from = (const char *)from + n) {
 		n = write(fd, from, len);
-		if (fd_ended(&n, -EIO, &ret))
+		if (fd_must_end(&n, -EIO, &ret))
 			return ret;
 	}
 	return 0;
@@ -48,7 +48,7 @@ static inline int fd_pwrite_all(int fd, const void *from, size_t len, uint64_t a
 
 	for (; len; len -= n, at += n, from = (const char *)from + n) {
 		n = pwrite(fd, from, len, at);
-		if (fd_ended(&n, -EIO, &ret))
+		if (fd_must_end(&n, -EIO, &ret))
 			return ret;
 	}
 	return 0;
@@ -61,7 +61,7 @@ static inline int fd_read_all(int fd, void *to, size_t len)
 
 	for (; len; len -= n, to = (char *)to + n) {
 		n = read(fd, to, len);
-		if (fd_ended(&n, -ENODATA, &ret))
+		if (fd_must_end(&n, -ENODATA, &ret))
 			return ret;
 	}
 	return 0;
@@ -77,14 +77,14 @@ static inline int fd_pread_all(int fd, void *to, size_t len, uint64_t at)
 		return -ENODATA;
 	for (; len; len -= n, at += n, to = (char *)to + n) {
 		n = pread(fd, to, len, at);
-		if (fd_ended(&n, -ENODATA, &ret))
+		if (fd_must_end(&n, -ENODATA, &ret))
 			return ret;
 	}
 	return 0;
 }
 
 /* The path of what is open at @fd, cut to @size bytes; false, and "", if it has no path. */
-static inline bool fd_path(int fd, char *path, size_t size)
+static inline bool fd_get_path(int fd, char *path, size_t size)
 {
 	char link[32];
 	ssize_t n;

@@ -27,8 +27,8 @@
 struct text;
 
 struct jsonw {
-	FILE *file;		/* output; NULL: */
-	struct text *text;	/* the output is appended here */
+	FILE *file;		/* the output, or NULL: then the output goes to @text */
+	struct text *text;
 	uint64_t arrays;	/* a bit for each open level, innermost in bit 0: is it an array? */
 	bool comma;		/* the next value needs a comma before it */
 };

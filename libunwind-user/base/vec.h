@@ -42,8 +42,8 @@ static inline int vec_grow(void *array, size_t *room, size_t nr, size_t add, siz
 
 /*
  * Make room for one more than @nr elements in an array that is not a vector: it counts in 32 bits,
- * or shares its count with other arrays. @array is the address of the pointer. False if
- * there is not enough memory, or for more than 4 G elements.
+ * or shares its count with other arrays. @array is the address of the pointer. False if there is
+ * not enough memory, or for more than 4 G elements.
  */
 static inline bool vec_room(void *array, uint32_t nr, uint32_t *room, size_t size)
 {
@@ -168,8 +168,8 @@ static inline uint64_t hash_words(const uint64_t *v, size_t nr, uint64_t seed)
 }
 
 /*
- * Open addressing with a power of two of slots, from a hash to the index of an element that the
- * caller keeps in a vector. Elements are never removed.
+ * A hash index: open addressing with a power of two of slots, from a hash to the index of an
+ * element that the caller keeps in a vector. Elements are never removed.
  */
 struct hidx {
 	struct {
@@ -285,8 +285,8 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
 
 /*
  * for_each_hidx() for input that can make hashes collide. It searches HIDX_PROBES slots, so the
- * work has a limit. The hash can forget an element then: the caller takes it for new when it comes
- * again.
+ * work has a limit. Then the index can forget an element: the caller takes the element for new when
+ * it comes again.
  */
 #define HIDX_PROBES	64
 

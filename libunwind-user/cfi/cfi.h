@@ -70,9 +70,9 @@ static inline struct cfi_rule cfi_rule(enum cfi_how how, uint64_t reg, int64_t o
 #define CFI_SIGNAL	0x1	/* a signal frame: its caller was interrupted */
 #define CFI_MANGLED	0x2	/* RA is signed (arm64) */
 /*
- * The bits above: where the caller's value of cfi_section.reg_kept is. CFI_KEPT_UNKNOWN,
- * CFI_KEPT_IN_REG (no rule says otherwise), or n: saved at CFA - 8 * n. Unknown in all rows if no
- * register is asked for.
+ * The bits from CFI_KEPT_SHIFT on say where the caller's value of cfi_section.reg_kept is:
+ * CFI_KEPT_UNKNOWN, CFI_KEPT_IN_REG (no rule says otherwise), or n: saved at CFA - 8 * n. The place
+ * is unknown in all rows if no register is asked for.
  */
 #define CFI_KEPT_SHIFT	8
 #define CFI_KEPT(flags)	((flags) >> CFI_KEPT_SHIFT)
@@ -143,8 +143,8 @@ int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *ar
  *
  * Returns 0, or -EINVAL if the bytes are not such a header.
  */
-int cfi_hdr_parse(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_endian,
-		  uint8_t addr_size, uint64_t *eh_frame);
+int cfi_find_eh_frame(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_endian,
+		      uint8_t addr_size, uint64_t *eh_frame);
 
 /* A few words for a cause: "expression". */
 const char *cfi_cause_name(enum cfi_cause cause);

@@ -51,7 +51,7 @@ static struct expr_sym pop_symbol(struct expr_stack *st)
 	return st->s[--st->nr];
 }
 
-/* a + b or a - b: one of them must be a number */
+/* a + b, of which one is a number; or a - b, of which b is a number */
 static void add_symbols(struct expr_stack *st, bool minus)
 {
 	struct expr_sym b = pop_symbol(st), a = pop_symbol(st);
@@ -83,15 +83,36 @@ static void load_symbol(struct expr_stack *st)
 	push_symbol(st, a);
 }
 
+/* Read the number that @op pushes; false if it pushes something else. */
+static bool read_number(struct cfi_cursor *c, uint8_t op, int64_t *n)
+{
+	switch (op) {
+	case DW_OP_lit0 ... DW_OP_lit31:	*n = op - DW_OP_lit0; return true;
+	case DW_OP_const1u:	*n = cfi_read_u8(c); return true;
+	case DW_OP_const1s:	*n = (int8_t)cfi_read_u8(c); return true;
+	case DW_OP_const2u:	*n = cfi_read_uint(c, 2); return true;
+	case DW_OP_const2s:	*n = (int16_t)cfi_read_uint(c, 2); return true;
+	case DW_OP_const4u:	*n = cfi_read_uint(c, 4); return true;
+	case DW_OP_const4s:	*n = (int32_t)cfi_read_uint(c, 4); return true;
+	case DW_OP_const8u:
+	case DW_OP_const8s:	*n = cfi_read_uint(c, 8); return true;
+	case DW_OP_constu:	*n = cfi_read_uleb(c); return true;
+	case DW_OP_consts:	*n = cfi_read_sleb(c); return true;
+	default:		return false;
+	}
+}
+
 static void run_op(struct expr_stack *st, struct cfi_cursor *c, uint8_t op, uint8_t addr_size)
 {
 	struct expr_sym a;
 	uint64_t reg;
+	int64_t n;
 
+	if (read_number(c, op, &n)) {
+		push_number(st, n);
+		return;
+	}
 	switch (op) {
-	case DW_OP_lit0 ... DW_OP_lit31:
-		push_number(st, op - DW_OP_lit0);
-		break;
 	case DW_OP_breg0 ... DW_OP_breg31:
 		push_symbol(st, (struct expr_sym){ .kind = SYM_REG,
 			    .reg = op - DW_OP_breg0, .n = cfi_read_sleb(c) });
@@ -100,34 +121,6 @@ static void run_op(struct expr_stack *st, struct cfi_cursor *c, uint8_t op, uint
 		reg = cfi_read_uleb(c);
 		push_symbol(st, (struct expr_sym){ .kind = SYM_REG, .reg = reg,
 						      .n = cfi_read_sleb(c) });
-		break;
-	case DW_OP_const1u:
-		push_number(st, cfi_read_u8(c));
-		break;
-	case DW_OP_const1s:
-		push_number(st, (int8_t)cfi_read_u8(c));
-		break;
-	case DW_OP_const2u:
-		push_number(st, cfi_read_uint(c, 2));
-		break;
-	case DW_OP_const2s:
-		push_number(st, (int16_t)cfi_read_uint(c, 2));
-		break;
-	case DW_OP_const4u:
-		push_number(st, cfi_read_uint(c, 4));
-		break;
-	case DW_OP_const4s:
-		push_number(st, (int32_t)cfi_read_uint(c, 4));
-		break;
-	case DW_OP_const8u:
-	case DW_OP_const8s:
-		push_number(st, cfi_read_uint(c, 8));
-		break;
-	case DW_OP_constu:
-		push_number(st, cfi_read_uleb(c));
-		break;
-	case DW_OP_consts:
-		push_number(st, cfi_read_sleb(c));
 		break;
 	case DW_OP_plus_uconst:
 		push_number(st, cfi_read_uleb(c));

@@ -216,29 +216,51 @@ static struct cfi_rule read_expr(struct cfi_machine *m, bool cfa_pushed, bool va
 	return cfi_make_rule(m->run->sec, cfi_take_bytes(&m->c, size), cfa_pushed, value);
 }
 
-/* An instruction whose operand is in the byte after it. Returns false if it is bad. */
-static bool run_extended(struct cfi_machine *m, uint8_t op, int *ret)
+/*
+ * Run an instruction that defines the CFA. Returns false for another instruction, and for one that
+ * changes a part of a CFA that is not register + offset.
+ */
+static bool define_cfa(struct cfi_machine *m, uint8_t op)
 {
-	struct cfi_regs *regs = m->regs;
+	struct cfi_rule *cfa = &m->regs->cfa;
 	uint64_t reg;
 
 	switch (op) {
-	case DW_CFA_nop:
-		break;
-	case DW_CFA_set_loc:
-		return set_loc(m, ret);
-	case DW_CFA_advance_loc1:
-		*ret = advance_pc(m, cfi_read_u8(&m->c));
-		break;
-	case DW_CFA_advance_loc2:
-		*ret = advance_pc(m, cfi_read_uint(&m->c, 2));
-		break;
-	case DW_CFA_advance_loc4:
-		*ret = advance_pc(m, cfi_read_uint(&m->c, 4));
-		break;
-	case OP_MIPS_ADVANCE_LOC8:
-		*ret = advance_pc(m, cfi_read_uint(&m->c, 8));
-		break;
+	case DW_CFA_def_cfa:
+		reg = cfi_read_uleb(&m->c);
+		*cfa = cfi_rule(CFI_REG, reg, read_uleb_off(m));
+		return true;
+	case DW_CFA_def_cfa_sf:
+		reg = cfi_read_uleb(&m->c);
+		*cfa = cfi_rule(CFI_REG, reg, scale_offset(m, cfi_read_sleb(&m->c)));
+		return true;
+	case DW_CFA_def_cfa_expression:
+		*cfa = read_expr(m, false, true);
+		return true;
+	}
+	if (cfa->how != CFI_REG)
+		return false;
+	switch (op) {
+	case DW_CFA_def_cfa_register:
+		*cfa = cfi_rule(CFI_REG, cfi_read_uleb(&m->c), cfa->off);
+		return true;
+	case DW_CFA_def_cfa_offset:
+		*cfa = cfi_rule(CFI_REG, cfa->reg, read_uleb_off(m));
+		return true;
+	case DW_CFA_def_cfa_offset_sf:
+		*cfa = cfi_rule(CFI_REG, cfa->reg, scale_offset(m, cfi_read_sleb(&m->c)));
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Run an instruction that defines the rule of a register; false: another instruction. */
+static bool define_register(struct cfi_machine *m, uint8_t op)
+{
+	uint64_t reg;
+
+	switch (op) {
 	case DW_CFA_offset_extended:
 		reg = cfi_read_uleb(&m->c);
 		save_register(m, reg, scale_offset(m, read_uleb_off(m)), CFI_AT_CFA);
@@ -272,6 +294,42 @@ static bool run_extended(struct cfi_machine *m, uint8_t op, int *ret)
 		reg = cfi_read_uleb(&m->c);
 		set_rule(m, reg, cfi_rule(CFI_REG, cfi_read_uleb(&m->c), 0));
 		break;
+	case DW_CFA_expression:
+		reg = cfi_read_uleb(&m->c);
+		set_rule(m, reg, read_expr(m, true, false));
+		break;
+	case DW_CFA_val_expression:
+		reg = cfi_read_uleb(&m->c);
+		set_rule(m, reg, read_expr(m, true, true));
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* Run an instruction whose opcode takes its whole byte. Returns false if the instruction is bad. */
+static bool run_extended(struct cfi_machine *m, uint8_t op, int *ret)
+{
+	struct cfi_regs *regs = m->regs;
+
+	switch (op) {
+	case DW_CFA_nop:
+		break;
+	case DW_CFA_set_loc:
+		return set_loc(m, ret);
+	case DW_CFA_advance_loc1:
+		*ret = advance_pc(m, cfi_read_u8(&m->c));
+		break;
+	case DW_CFA_advance_loc2:
+		*ret = advance_pc(m, cfi_read_uint(&m->c, 2));
+		break;
+	case DW_CFA_advance_loc4:
+		*ret = advance_pc(m, cfi_read_uint(&m->c, 4));
+		break;
+	case OP_MIPS_ADVANCE_LOC8:
+		*ret = advance_pc(m, cfi_read_uint(&m->c, 8));
+		break;
 	case DW_CFA_remember_state:
 		if (m->nr_remembered == MAX_REMEMBERED)
 			return false;
@@ -282,40 +340,6 @@ static bool run_extended(struct cfi_machine *m, uint8_t op, int *ret)
 			return false;
 		*regs = m->remembered[--m->nr_remembered];
 		break;
-	case DW_CFA_def_cfa:
-		reg = cfi_read_uleb(&m->c);
-		regs->cfa = cfi_rule(CFI_REG, reg, read_uleb_off(m));
-		break;
-	case DW_CFA_def_cfa_sf:
-		reg = cfi_read_uleb(&m->c);
-		regs->cfa = cfi_rule(CFI_REG, reg, scale_offset(m, cfi_read_sleb(&m->c)));
-		break;
-	case DW_CFA_def_cfa_register:
-		if (regs->cfa.how != CFI_REG)
-			return false;
-		regs->cfa = cfi_rule(CFI_REG, cfi_read_uleb(&m->c), regs->cfa.off);
-		break;
-	case DW_CFA_def_cfa_offset:
-		if (regs->cfa.how != CFI_REG)
-			return false;
-		regs->cfa = cfi_rule(CFI_REG, regs->cfa.reg, read_uleb_off(m));
-		break;
-	case DW_CFA_def_cfa_offset_sf:
-		if (regs->cfa.how != CFI_REG)
-			return false;
-		regs->cfa = cfi_rule(CFI_REG, regs->cfa.reg, scale_offset(m, cfi_read_sleb(&m->c)));
-		break;
-	case DW_CFA_def_cfa_expression:
-		regs->cfa = read_expr(m, false, true);
-		break;
-	case DW_CFA_expression:
-		reg = cfi_read_uleb(&m->c);
-		set_rule(m, reg, read_expr(m, true, false));
-		break;
-	case DW_CFA_val_expression:
-		reg = cfi_read_uleb(&m->c);
-		set_rule(m, reg, read_expr(m, true, true));
-		break;
 	case OP_GNU_ARGS_SIZE:
 		cfi_read_uleb(&m->c);
 		break;
@@ -325,7 +349,7 @@ static bool run_extended(struct cfi_machine *m, uint8_t op, int *ret)
 		regs->flags ^= CFI_MANGLED;
 		break;
 	default:
-		return false;
+		return define_register(m, op) || define_cfa(m, op);
 	}
 	return true;
 }

@@ -22,6 +22,8 @@
 
 struct parser {
 	const struct cfi_section *sec;
+	const struct cfi_ops *ops;
+	void *arg;			/* of ops */
 	VEC(struct cfi_cie *) cies;
 	struct hidx numbers;		/* of CIEs, by offset */
 	struct cfi_cie *last;		/* of the previous FDE */
@@ -79,9 +81,8 @@ static enum cfi_cause read_augmentation(const struct cfi_section *sec, struct cf
 }
 
 /*
- * Read the length of the entry at @c, and make a cursor for the entry. The size of the CIE pointer
- * that follows is 4. Entries with a 64-bit length exist with 4 and with 8 bytes: @id_size says
- * which, or is 0 if that is not known.
+ * Read the length of the entry at @c, and make a cursor for the entry. @is_64: the length has 64
+ * bits. A CIE pointer of 4 bytes follows; after a 64-bit length, some tools write 8 bytes.
  */
 static bool read_entry(struct cfi_cursor *c, struct cfi_cursor *entry, bool *is_64)
 {
@@ -94,13 +95,29 @@ static bool read_entry(struct cfi_cursor *c, struct cfi_cursor *entry, bool *is_
 	return !c->bad;
 }
 
+/* Run the initial instructions, which are the rest of the CIE. */
+static enum cfi_cause run_cie(const struct cfi_section *sec, struct cfi_cie *cie,
+			      struct cfi_cursor rest)
+{
+	struct cfi_run run = { .sec = sec, .cie = cie };
+	enum cfi_cause cause;
+	struct cfi_regs regs;
+
+	memset(&regs, 0, sizeof(regs));
+	regs.cfa.how = CFI_BAD;		/* until an instruction defines it */
+	regs.cfa.off = CFI_CAUSE_OP;
+	regs.flags = cie->signal ? CFI_SIGNAL : 0;
+	cie->init = regs;
+	cause = cfi_run(&run, rest, &regs);
+	cie->init = regs;
+	return cause;
+}
+
 static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *cie)
 {
 	struct cfi_cursor c = get_cursor(sec, cie->off), entry, data;
-	struct cfi_run run = { .sec = sec, .cie = cie };
 	const char *augmentation;
 	enum cfi_cause cause;
-	struct cfi_regs regs;
 	uint8_t version;
 	size_t len;
 	bool is_64;
@@ -147,14 +164,7 @@ static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *c
 	}
 	if (entry.bad || cie->ra_reg == sec->reg_fp || cie->ra_reg == sec->reg_sp)
 		return CFI_CAUSE_CIE;
-	memset(&regs, 0, sizeof(regs));
-	regs.cfa.how = CFI_BAD;		/* until an instruction defines it */
-	regs.cfa.off = CFI_CAUSE_OP;
-	regs.flags = cie->signal ? CFI_SIGNAL : 0;
-	cie->init = regs;
-	cause = cfi_run(&run, entry, &regs);
-	cie->init = regs;
-	return cause;
+	return run_cie(sec, cie, entry);
 }
 
 /* The CIE at @off, valid until the end. NULL if there is not enough memory. */
@@ -183,11 +193,12 @@ static struct cfi_cie *get_cie(struct parser *p, size_t off)
 	return p->last = cie;
 }
 
+/* @id: the CIE pointer, which is at @id_off; @c: the bytes after it */
 static int parse_fde(struct parser *p, struct cfi_cursor c, size_t id_off, uint32_t id, bool is_64,
-		     const struct cfi_ops *ops, void *arg, enum cfi_cause *cause)
+		     enum cfi_cause *cause)
 {
 	const struct cfi_section *sec = p->sec;
-	struct cfi_run run = { .sec = sec, .ops = ops, .arg = arg };
+	struct cfi_run run = { .sec = sec, .ops = p->ops, .arg = p->arg };
 	struct cfi_regs regs;
 	struct cfi_cie *cie;
 	uint64_t size;
@@ -224,7 +235,7 @@ static int parse_fde(struct parser *p, struct cfi_cursor c, size_t id_off, uint3
 	*cause = CFI_OK;
 	if (!size)
 		return 0;
-	ret = ops->fde(arg, run.start, run.end);
+	ret = p->ops->fde(p->arg, run.start, run.end);
 	if (ret)
 		return ret == CFI_SKIP ? 0 : ret;
 	regs = cie->init;
@@ -234,7 +245,7 @@ static int parse_fde(struct parser *p, struct cfi_cursor c, size_t id_off, uint3
 int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *arg,
 	      struct cfi_stats *stats)
 {
-	struct parser p = { .sec = sec };
+	struct parser p = { .sec = sec, .ops = ops, .arg = arg };
 	struct cfi_cursor c, entry;
 	enum cfi_cause cause;
 	size_t i, id_off;
@@ -266,7 +277,7 @@ int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *ar
 		stats->nr_fdes++;
 		cause = CFI_CAUSE_FDE;
 		if (!entry.bad)
-			ret = parse_fde(&p, entry, id_off, id, is_64, ops, arg, &cause);
+			ret = parse_fde(&p, entry, id_off, id, is_64, &cause);
 		if (cause)
 			stats->bad_fdes[cause]++;
 	}
@@ -277,8 +288,8 @@ int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *ar
 	return ret;
 }
 
-int cfi_hdr_parse(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_endian,
-		  uint8_t addr_size, uint64_t *eh_frame)
+int cfi_find_eh_frame(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_endian,
+		      uint8_t addr_size, uint64_t *eh_frame)
 {
 	struct cfi_section sec = {
 		.data = hdr, .size = size, .vaddr = vaddr, .big_endian = big_endian,

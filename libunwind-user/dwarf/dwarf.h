@@ -121,7 +121,7 @@ struct dw_row {
 	uint32_t line, file;
 };
 
-/* A sequence: nr rows from first on, rising. One more row, not counted, ends it. */
+/* A sequence: nr rows from first on, by rising address. One more row, not counted, ends it. */
 struct dw_seq {
 	size_t first, nr;
 };
@@ -153,7 +153,7 @@ struct dw_unit {
 	uint8_t addr_size, off_size;
 	bool skip;		/* a type unit */
 	bool partial;		/* a unit that others import: no code */
-	bool rooted;		/* the first DIE was read: it gives the fields below */
+	bool root_read;		/* the first DIE was read: it gives the fields below */
 	bool split;		/* its DIEs are in a .dwo file */
 	bool funcs_read, lines_read;
 	int error;		/* 0, or why it cannot be read */
@@ -181,7 +181,7 @@ struct dw_name {
 struct dw {
 	struct dw_data sec[DW_NR_SECTIONS];
 	void *owned[DW_NR_SECTIONS];	/* freed with it */
-	bool big;			/* big-endian */
+	bool big_endian;
 	struct dw *alt;			/* dwz' common file, or NULL; owned */
 	const struct dw_span *exec;	/* executable segments; the caller's */
 	size_t nr_exec;
@@ -197,10 +197,10 @@ struct dw {
 /* A reading position. After an error, all reads return 0. */
 struct dw_cursor {
 	const uint8_t *p, *end;
-	bool big, bad;
+	bool big_endian, bad;
 };
 
-struct dw_ivec {
+struct dw_ranges {
 	struct cover_in *v;
 	size_t nr, room;
 };
@@ -230,29 +230,30 @@ static inline bool dw_spend(struct dw *dw, int64_t n)
 /* A cursor from @off of a section to @end. It never reads beyond @end. */
 struct dw_cursor dw_get_cursor(const struct dw *dw, enum dw_section sec, uint64_t off,
 			       uint64_t end);
-uint64_t dw_fixed(struct dw_cursor *c, unsigned int size);	/* 1 to 8 bytes */
-uint64_t dw_uleb_long(struct dw_cursor *c);
+uint64_t dw_read_uint(struct dw_cursor *c, unsigned int size);	/* 1 to 8 bytes */
+uint64_t dw_read_uleb_slow(struct dw_cursor *c);
 
 /* Most LEB128 numbers are one byte, and most reads are LEB128 numbers. */
-static inline uint64_t dw_uleb(struct dw_cursor *c)
+static inline uint64_t dw_read_uleb(struct dw_cursor *c)
 {
 	if (!c->bad && c->p < c->end && !(*c->p & 0x80))
 		return *c->p++;
-	return dw_uleb_long(c);
+	return dw_read_uleb_slow(c);
 }
 
-int64_t dw_sleb(struct dw_cursor *c);
-const char *dw_cstr(struct dw_cursor *c);	/* NULL without a 0 before its end */
-void dw_skip(struct dw_cursor *c, uint64_t n);
+int64_t dw_read_sleb(struct dw_cursor *c);
+const char *dw_read_string(struct dw_cursor *c);	/* NULL without a 0 before its end */
+void dw_skip_bytes(struct dw_cursor *c, uint64_t n);
 
 /* The table at @off, parsed once; NULL with *@error. */
-const struct dw_abbrevs *dw_abbrevs_get(struct dw *dw, uint64_t off, int *error);
-static inline const struct dw_spec *dw_specs(const struct dw_unit *u, const struct dw_abbrev *ab)
+const struct dw_abbrevs *dw_get_abbrevs(struct dw *dw, uint64_t off, int *error);
+static inline const struct dw_spec *dw_get_specs(const struct dw_unit *u,
+						 const struct dw_abbrev *ab)
 {
 	return ab->nr ? u->abbrevs->specs + ab->first : NULL;
 }
 
-const struct dw_abbrev *dw_abbrev_find(const struct dw_abbrevs *tab, uint64_t code);
+const struct dw_abbrev *dw_find_abbrev(const struct dw_abbrevs *tab, uint64_t code);
 void dw_read_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c, uint16_t form,
 		   int64_t constant, struct dw_value *val);
 /* Skip a value, or all values of a DIE. */
@@ -263,18 +264,21 @@ void dw_skip_die(const struct dw *dw, const struct dw_unit *u, struct dw_cursor 
 const char *dw_get_string(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val);
 int dw_get_address(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val,
 		   uint64_t *addr);
-int dw_read_addrx(const struct dw *dw, const struct dw_unit *u, uint64_t index, uint64_t *addr);
+/* Entry number @index of .debug_addr */
+int dw_read_indexed_address(const struct dw *dw, const struct dw_unit *u, uint64_t index,
+			    uint64_t *addr);
 
 /* ---- range.c ---- */
 
 /* Store one attribute in @pc; false: it does not give addresses. */
-bool dw_pc_take(struct dw_pc *pc, uint16_t name, const struct dw_value *val);
+bool dw_store_pc(struct dw_pc *pc, uint16_t name, const struct dw_value *val);
 /*
- * Append the ranges of a DIE. Ranges outside the executable segments are left out: linkers leave
- * them for functions that they dropped. Returns 0 or a negative errno; *@low: start of the first.
+ * Append the ranges of a DIE, with the owner and the rank of @like. Ranges outside the executable
+ * segments are left out: linkers leave them for functions that they dropped. Sets *@low to the
+ * start of the first range. Returns 0, -ENOENT if the DIE has no addresses, or another errno.
  */
 int dw_add_ranges(struct dw *dw, const struct dw_unit *u, const struct dw_pc *pc,
-		  struct dw_ivec *out, uint32_t owner, uint64_t rank, uint64_t *low);
+		  struct dw_ranges *out, const struct cover_in *like, uint64_t *low);
 bool dw_is_code(const struct dw *dw, uint64_t addr);
 
 /* ---- unit.c ---- */
@@ -297,6 +301,6 @@ int dw_read_lines(struct dw *dw, struct dw_unit *u);
 const struct dw_row *dw_find_row(const struct dw_lines *l, uint64_t addr);
 /* The path of a file of the unit, as the compiler got it; NULL: no path, or no room for it. */
 const char *dw_get_path(struct dw *dw, struct dw_unit *u, uint64_t file);
-void dw_lines_free(struct dw_lines *l);
+void dw_free_lines(struct dw_lines *l);
 
 #endif

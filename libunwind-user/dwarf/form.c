@@ -12,7 +12,7 @@
 struct dw_cursor dw_get_cursor(const struct dw *dw, enum dw_section sec, uint64_t off, uint64_t end)
 {
 	const struct dw_data *d = &dw->sec[sec];
-	struct dw_cursor c = { .big = dw->big };
+	struct dw_cursor c = { .big_endian = dw->big_endian };
 
 	if (end > d->size)
 		end = d->size;
@@ -25,7 +25,7 @@ struct dw_cursor dw_get_cursor(const struct dw *dw, enum dw_section sec, uint64_
 	return c;
 }
 
-uint64_t dw_fixed(struct dw_cursor *c, unsigned int size)
+uint64_t dw_read_uint(struct dw_cursor *c, unsigned int size)
 {
 	uint64_t v = 0;
 	unsigned int i;
@@ -35,7 +35,7 @@ uint64_t dw_fixed(struct dw_cursor *c, unsigned int size)
 		return 0;
 	}
 	for (i = 0; i < size; i++)
-		v |= (uint64_t)c->p[i] << 8 * (c->big ? size - 1 - i : i);
+		v |= (uint64_t)c->p[i] << 8 * (c->big_endian ? size - 1 - i : i);
 	c->p += size;
 	return v;
 }
@@ -60,7 +60,7 @@ static uint64_t read_leb(struct dw_cursor *c, unsigned int *shift, uint8_t *last
 	return v;
 }
 
-uint64_t dw_uleb_long(struct dw_cursor *c)
+uint64_t dw_read_uleb_slow(struct dw_cursor *c)
 {
 	unsigned int shift;
 	uint8_t last;
@@ -68,7 +68,7 @@ uint64_t dw_uleb_long(struct dw_cursor *c)
 	return read_leb(c, &shift, &last);
 }
 
-int64_t dw_sleb(struct dw_cursor *c)
+int64_t dw_read_sleb(struct dw_cursor *c)
 {
 	unsigned int shift;
 	uint8_t last;
@@ -79,7 +79,7 @@ int64_t dw_sleb(struct dw_cursor *c)
 	return v;
 }
 
-const char *dw_cstr(struct dw_cursor *c)
+const char *dw_read_string(struct dw_cursor *c)
 {
 	const char *s = (const char *)c->p;
 	const uint8_t *end;
@@ -93,7 +93,7 @@ const char *dw_cstr(struct dw_cursor *c)
 	return s;
 }
 
-void dw_skip(struct dw_cursor *c, uint64_t n)
+void dw_skip_bytes(struct dw_cursor *c, uint64_t n)
 {
 	if (c->bad || n > (uint64_t)(c->end - c->p))
 		c->bad = true;
@@ -108,7 +108,7 @@ static const char *get_str(const struct dw *dw, enum dw_section sec, uint64_t of
 	struct dw_cursor c = dw_get_cursor(dw, sec, off,
 					   off + MAX_STRING > off ? off + MAX_STRING : off);
 
-	return dw_cstr(&c);
+	return dw_read_string(&c);
 }
 
 /* ---------------------------- abbreviations ----------------------------- */
@@ -166,8 +166,8 @@ static int read_specs(struct dw *dw, struct dw_abbrevs *t, size_t *room, struct 
 
 	ab->first = t->nr_specs;
 	for (;;) {
-		uint64_t name = dw_uleb(c), form = dw_uleb(c);
-		int64_t constant = form == DW_FORM_implicit_const ? dw_sleb(c) : 0;
+		uint64_t name = dw_read_uleb(c), form = dw_read_uleb(c);
+		int64_t constant = form == DW_FORM_implicit_const ? dw_read_sleb(c) : 0;
 
 		if (c->bad || name > UINT16_MAX || form > UINT16_MAX || --dw->abbrev_budget < 0 ||
 		    ab->nr == UINT16_MAX)
@@ -194,7 +194,7 @@ static int read_abbrevs(struct dw *dw, struct dw_abbrevs *t)
 	int ret;
 
 	for (;;) {
-		uint64_t code = dw_uleb(&c);
+		uint64_t code = dw_read_uleb(&c);
 		struct dw_abbrev *ab;
 
 		if (c.bad)
@@ -206,8 +206,8 @@ static int read_abbrevs(struct dw *dw, struct dw_abbrevs *t)
 		ab = &t->v[t->nr];
 		memset(ab, 0, sizeof(*ab));
 		ab->code = code;
-		ab->tag = dw_uleb(&c);
-		ab->children = dw_fixed(&c, 1);
+		ab->tag = dw_read_uleb(&c);
+		ab->children = dw_read_uint(&c, 1);
 		ret = read_specs(dw, t, &spec_room, &c, ab);
 		if (ret)
 			return ret;
@@ -223,7 +223,7 @@ static int read_abbrevs(struct dw *dw, struct dw_abbrevs *t)
 	return 0;
 }
 
-const struct dw_abbrevs *dw_abbrevs_get(struct dw *dw, uint64_t off, int *error)
+const struct dw_abbrevs *dw_get_abbrevs(struct dw *dw, uint64_t off, int *error)
 {
 	struct dw_abbrevs **b = &dw->abbrevs[off * 0x9e3779b97f4a7c15ull >> 52], *t;
 
@@ -248,7 +248,7 @@ const struct dw_abbrevs *dw_abbrevs_get(struct dw *dw, uint64_t off, int *error)
 	return t;
 }
 
-const struct dw_abbrev *dw_abbrev_find(const struct dw_abbrevs *tab, uint64_t code)
+const struct dw_abbrev *dw_find_abbrev(const struct dw_abbrevs *tab, uint64_t code)
 {
 	size_t i;
 
@@ -273,10 +273,20 @@ static void set_str(struct dw_value *val, const char *str)
 	val->str = str;
 }
 
-/* Forms whose value is @size bytes, or a LEB128 number: 0. */
-static uint64_t read_sized(struct dw_cursor *c, unsigned int size)
+/* Skip a value that nothing here uses. False if its size is not known. */
+static bool skip_other_value(struct dw_cursor *c, uint16_t form)
 {
-	return size ? dw_fixed(c, size) : dw_uleb(c);
+	switch (form) {
+	case DW_FORM_block:
+	case DW_FORM_exprloc:		dw_skip_bytes(c, dw_read_uleb(c)); return true;
+	case DW_FORM_block1:		dw_skip_bytes(c, dw_read_uint(c, 1)); return true;
+	case DW_FORM_block2:		dw_skip_bytes(c, dw_read_uint(c, 2)); return true;
+	case DW_FORM_block4:		dw_skip_bytes(c, dw_read_uint(c, 4)); return true;
+	case DW_FORM_data16:		dw_skip_bytes(c, 16); return true;
+	case DW_FORM_ref_sig8:		dw_skip_bytes(c, 8); return true;
+	case DW_FORM_loclistx:		dw_read_uleb(c); return true;
+	default:			return false;
+	}
 }
 
 void dw_read_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c, uint16_t form,
@@ -284,74 +294,59 @@ void dw_read_value(const struct dw *dw, const struct dw_unit *u, struct dw_curso
 {
 	unsigned int off = u->off_size;
 
-	/* each turn has consumed a byte */
+	/* this ends, because each turn reads a byte */
 	while (form == DW_FORM_indirect && !c->bad)
-		form = dw_uleb(c);
+		form = dw_read_uleb(c);
 	val->str = NULL;
 	switch (form) {
-	case DW_FORM_addr:		set_val(val, DW_ADDRESS, dw_fixed(c, u->addr_size)); break;
+	case DW_FORM_addr:
+		set_val(val, DW_ADDRESS, dw_read_uint(c, u->addr_size));
+		break;
 	case DW_FORM_addrx:
-	case DW_FORM_GNU_addr_index:	set_val(val, DW_ADDRESS_INDEX, dw_uleb(c)); break;
+	case DW_FORM_GNU_addr_index:	set_val(val, DW_ADDRESS_INDEX, dw_read_uleb(c)); break;
 	case DW_FORM_addrx1: case DW_FORM_addrx2: case DW_FORM_addrx3: case DW_FORM_addrx4:
-		set_val(val, DW_ADDRESS_INDEX, dw_fixed(c, form - DW_FORM_addrx1 + 1));
+		set_val(val, DW_ADDRESS_INDEX, dw_read_uint(c, form - DW_FORM_addrx1 + 1));
 		break;
 	case DW_FORM_flag:
-	case DW_FORM_data1:		set_val(val, DW_CONSTANT, dw_fixed(c, 1)); break;
-	case DW_FORM_data2:		set_val(val, DW_CONSTANT, dw_fixed(c, 2)); break;
-	case DW_FORM_data4:		set_val(val, DW_CONSTANT, dw_fixed(c, 4)); break;
-	case DW_FORM_data8:		set_val(val, DW_CONSTANT, dw_fixed(c, 8)); break;
-	case DW_FORM_udata:		set_val(val, DW_CONSTANT, dw_uleb(c)); break;
-	case DW_FORM_sdata:		set_val(val, DW_CONSTANT, dw_sleb(c)); break;
+	case DW_FORM_data1:		set_val(val, DW_CONSTANT, dw_read_uint(c, 1)); break;
+	case DW_FORM_data2:		set_val(val, DW_CONSTANT, dw_read_uint(c, 2)); break;
+	case DW_FORM_data4:		set_val(val, DW_CONSTANT, dw_read_uint(c, 4)); break;
+	case DW_FORM_data8:		set_val(val, DW_CONSTANT, dw_read_uint(c, 8)); break;
+	case DW_FORM_udata:		set_val(val, DW_CONSTANT, dw_read_uleb(c)); break;
+	case DW_FORM_sdata:		set_val(val, DW_CONSTANT, dw_read_sleb(c)); break;
 	case DW_FORM_implicit_const:	set_val(val, DW_CONSTANT, constant); break;
 	case DW_FORM_flag_present:	set_val(val, DW_CONSTANT, 1); break;
-	case DW_FORM_sec_offset:	set_val(val, DW_OFFSET, dw_fixed(c, off)); break;
-	case DW_FORM_rnglistx:		set_val(val, DW_RANGE_INDEX, dw_uleb(c)); break;
-	case DW_FORM_ref1:		set_val(val, DW_REF, u->off + dw_fixed(c, 1)); break;
-	case DW_FORM_ref2:		set_val(val, DW_REF, u->off + dw_fixed(c, 2)); break;
-	case DW_FORM_ref4:		set_val(val, DW_REF, u->off + dw_fixed(c, 4)); break;
-	case DW_FORM_ref8:		set_val(val, DW_REF, u->off + dw_fixed(c, 8)); break;
-	case DW_FORM_ref_udata:		set_val(val, DW_REF, u->off + dw_uleb(c)); break;
+	case DW_FORM_sec_offset:	set_val(val, DW_OFFSET, dw_read_uint(c, off)); break;
+	case DW_FORM_rnglistx:		set_val(val, DW_RANGE_INDEX, dw_read_uleb(c)); break;
+	case DW_FORM_ref1:		set_val(val, DW_REF, u->off + dw_read_uint(c, 1)); break;
+	case DW_FORM_ref2:		set_val(val, DW_REF, u->off + dw_read_uint(c, 2)); break;
+	case DW_FORM_ref4:		set_val(val, DW_REF, u->off + dw_read_uint(c, 4)); break;
+	case DW_FORM_ref8:		set_val(val, DW_REF, u->off + dw_read_uint(c, 8)); break;
+	case DW_FORM_ref_udata:		set_val(val, DW_REF, u->off + dw_read_uleb(c)); break;
 	case DW_FORM_ref_addr:
-		set_val(val, DW_REF, dw_fixed(c, u->version == 2 ? u->addr_size : off));
+		set_val(val, DW_REF, dw_read_uint(c, u->version == 2 ? u->addr_size : off));
 		break;
-	case DW_FORM_GNU_ref_alt:	set_val(val, DW_REF_ALT, dw_fixed(c, off)); break;
-	case DW_FORM_ref_sup4:		set_val(val, DW_REF_ALT, dw_fixed(c, 4)); break;
-	case DW_FORM_ref_sup8:		set_val(val, DW_REF_ALT, dw_fixed(c, 8)); break;
-	case DW_FORM_string:		set_str(val, dw_cstr(c)); break;
+	case DW_FORM_GNU_ref_alt:	set_val(val, DW_REF_ALT, dw_read_uint(c, off)); break;
+	case DW_FORM_ref_sup4:		set_val(val, DW_REF_ALT, dw_read_uint(c, 4)); break;
+	case DW_FORM_ref_sup8:		set_val(val, DW_REF_ALT, dw_read_uint(c, 8)); break;
+	case DW_FORM_string:		set_str(val, dw_read_string(c)); break;
 	case DW_FORM_strp:
-		set_str(val, get_str(dw, DW_STR, dw_fixed(c, off)));
+		set_str(val, get_str(dw, DW_STR, dw_read_uint(c, off)));
 		break;
 	case DW_FORM_line_strp:
-		set_str(val, get_str(dw, DW_LINE_STR, dw_fixed(c, off)));
+		set_str(val, get_str(dw, DW_LINE_STR, dw_read_uint(c, off)));
 		break;
 	case DW_FORM_GNU_strp_alt:
-	case DW_FORM_strp_sup:		set_val(val, DW_STRING_ALT, dw_fixed(c, off)); break;
+	case DW_FORM_strp_sup:		set_val(val, DW_STRING_ALT, dw_read_uint(c, off)); break;
 	case DW_FORM_strx:
-	case DW_FORM_GNU_str_index:	set_val(val, DW_STRING_INDEX, dw_uleb(c)); break;
+	case DW_FORM_GNU_str_index:	set_val(val, DW_STRING_INDEX, dw_read_uleb(c)); break;
 	case DW_FORM_strx1: case DW_FORM_strx2: case DW_FORM_strx3: case DW_FORM_strx4:
-		set_val(val, DW_STRING_INDEX, dw_fixed(c, form - DW_FORM_strx1 + 1));
-		break;
-	case DW_FORM_block: case DW_FORM_exprloc: case DW_FORM_block1: case DW_FORM_block2:
-	case DW_FORM_block4:
-		dw_skip(c, read_sized(c, form == DW_FORM_block1 ? 1 : form == DW_FORM_block2 ? 2 :
-				    form == DW_FORM_block4 ? 4 : 0));
-		set_val(val, DW_OTHER, 0);
-		break;
-	case DW_FORM_data16:
-		dw_skip(c, 16);
-		set_val(val, DW_OTHER, 0);
-		break;
-	case DW_FORM_ref_sig8:
-		dw_skip(c, 8);
-		set_val(val, DW_OTHER, 0);
-		break;
-	case DW_FORM_loclistx:
-		dw_uleb(c);
-		set_val(val, DW_OTHER, 0);
+		set_val(val, DW_STRING_INDEX, dw_read_uint(c, form - DW_FORM_strx1 + 1));
 		break;
 	default:
-		/* a form of unknown size: nothing after it can be read */
-		c->bad = true;
+		set_val(val, DW_OTHER, 0);
+		/* after a value of unknown size, nothing can be read */
+		c->bad |= !skip_other_value(c, form);
 	}
 	if (c->bad)
 		set_val(val, DW_NONE, 0);
@@ -367,13 +362,13 @@ void dw_skip_value(const struct dw *dw, const struct dw_unit *u, struct dw_curso
 	case DW_FORM_implicit_const: case DW_FORM_flag_present:
 		break;
 	case DW_FORM_data1: case DW_FORM_ref1:
-		dw_skip(c, 1);
+		dw_skip_bytes(c, 1);
 		break;
 	case DW_FORM_ref4: case DW_FORM_data4:
-		dw_skip(c, 4);
+		dw_skip_bytes(c, 4);
 		break;
 	case DW_FORM_strp: case DW_FORM_line_strp:
-		dw_skip(c, u->off_size);
+		dw_skip_bytes(c, u->off_size);
 		break;
 	default:
 		dw_read_value(dw, u, c, form, 0, &val);
@@ -383,12 +378,12 @@ void dw_skip_value(const struct dw *dw, const struct dw_unit *u, struct dw_curso
 void dw_skip_die(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
 		 const struct dw_abbrev *ab)
 {
-	const struct dw_spec *s = dw_specs(u, ab);
+	const struct dw_spec *s = dw_get_specs(u, ab);
 	uint32_t i;
 
 	if (!ab->varies) {
-		dw_skip(c, (uint64_t)ab->fixed + ab->nr_addr * u->addr_size +
-			   ab->nr_off * u->off_size);
+		dw_skip_bytes(c, (uint64_t)ab->fixed + ab->nr_addr * u->addr_size +
+					 ab->nr_off * u->off_size);
 		return;
 	}
 	for (i = 0; i < ab->nr && !c->bad; i++)
@@ -410,21 +405,22 @@ const char *dw_get_string(const struct dw *dw, const struct dw_unit *u, const st
 			return NULL;
 		c = dw_get_cursor(dw, DW_STR_OFFSETS, u->str_offsets_base + val->u * u->off_size,
 				  UINT64_MAX);
-		off = dw_fixed(&c, u->off_size);
+		off = dw_read_uint(&c, u->off_size);
 		return c.bad ? NULL : get_str(dw, DW_STR, off);
 	default:
 		return NULL;
 	}
 }
 
-int dw_read_addrx(const struct dw *dw, const struct dw_unit *u, uint64_t index, uint64_t *addr)
+int dw_read_indexed_address(const struct dw *dw, const struct dw_unit *u, uint64_t index,
+			    uint64_t *addr)
 {
 	struct dw_cursor c;
 
 	if (index > UINT32_MAX)
 		return -ENOEXEC;
 	c = dw_get_cursor(dw, DW_ADDR, u->addr_base + index * u->addr_size, UINT64_MAX);
-	*addr = dw_fixed(&c, u->addr_size);
+	*addr = dw_read_uint(&c, u->addr_size);
 	return c.bad ? -ENOEXEC : 0;
 }
 
@@ -436,7 +432,7 @@ int dw_get_address(const struct dw *dw, const struct dw_unit *u, const struct dw
 		*addr = val->u;
 		return 0;
 	case DW_ADDRESS_INDEX:
-		return dw_read_addrx(dw, u, val->u, addr);
+		return dw_read_indexed_address(dw, u, val->u, addr);
 	default:
 		return -ENOEXEC;
 	}

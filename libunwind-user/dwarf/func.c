@@ -18,7 +18,7 @@
 struct func_walk {
 	struct dw *dw;
 	struct dw_unit *u;
-	struct dw_ivec iv;
+	struct dw_ranges ranges;
 	size_t room;		/* of u->funcs */
 	/* for each open DIE, its function or the function that holds it */
 	uint32_t *stack;
@@ -33,16 +33,20 @@ static int push_func(struct func_walk *w, uint32_t func)
 	return 0;
 }
 
-/* A DIE that may be a function: 0, also if it has no addresses. */
-static int take_func(struct func_walk *w, struct dw_cursor *c, const struct dw_abbrev *ab,
-		     uint64_t die, uint32_t *in)
+/*
+ * Read a DIE that may be a function, and add it if it has addresses. @in is the function that holds
+ * the DIE; a DIE that was added is @in afterwards.
+ */
+static int add_func(struct func_walk *w, struct dw_cursor *c, const struct dw_abbrev *ab,
+		    uint64_t die, uint32_t *in)
 {
-	const struct dw_spec *s = dw_specs(w->u, ab);
+	const struct dw_spec *s = dw_get_specs(w->u, ab);
 	struct dw_unit *u = w->u;
 	struct dw_pc pc = {};
 	struct dw_func new = { .named = die, .parent = DW_NO_FUNC };
 	bool inlined = ab->tag == DW_TAG_inlined_subroutine;
-	size_t had = w->iv.nr;
+	struct cover_in like = {};
+	size_t had = w->ranges.nr;
 	uint32_t i;
 	int ret;
 
@@ -66,7 +70,7 @@ static int take_func(struct func_walk *w, struct dw_cursor *c, const struct dw_a
 			new.named = v.class == DW_REF ? v.u : v.class == DW_REF_ALT ?
 				    v.u | DW_IN_ALT : die;
 		else
-			dw_pc_take(&pc, s[i].name, &v);
+			dw_store_pc(&pc, s[i].name, &v);
 	}
 	if (c->bad)
 		return -ENOEXEC;
@@ -81,11 +85,12 @@ static int take_func(struct func_walk *w, struct dw_cursor *c, const struct dw_a
 	if (u->nr_funcs == DW_NO_FUNC - 1)
 		return -ENOEXEC;
 	/* the deepest function wins, then the first one */
-	ret = dw_add_ranges(w->dw, u, &pc, &w->iv, u->nr_funcs,
-			    (uint64_t)w->depth << 32 | (UINT32_MAX - u->nr_funcs), &new.low);
+	like.owner = u->nr_funcs;
+	like.rank = (uint64_t)w->depth << 32 | (UINT32_MAX - u->nr_funcs);
+	ret = dw_add_ranges(w->dw, u, &pc, &w->ranges, &like, &new.low);
 	if (ret)
 		return ret == -ENOENT ? 0 : ret;
-	if (w->iv.nr == had)
+	if (w->ranges.nr == had)
 		return 0;
 	if (vec_grow(&u->funcs, &w->room, u->nr_funcs, 1, sizeof(*u->funcs)))
 		return -ENOMEM;
@@ -101,7 +106,7 @@ static int walk_dies(struct func_walk *w)
 	int ret;
 
 	while (c.p < c.end) {
-		uint64_t die = c.p - base, code = dw_uleb(&c);
+		uint64_t die = c.p - base, code = dw_read_uleb(&c);
 		uint32_t in = w->depth ? w->stack[w->depth - 1] : DW_NO_FUNC;
 		const struct dw_abbrev *ab;
 
@@ -113,13 +118,13 @@ static int walk_dies(struct func_walk *w)
 				w->depth--;
 			continue;
 		}
-		ab = dw_abbrev_find(w->u->abbrevs, code);
+		ab = dw_find_abbrev(w->u->abbrevs, code);
 		if (!ab)
 			return -ENOEXEC;
 		if (ab->varies && !dw_spend(w->dw, ab->nr))
 			return -ENOEXEC;
 		if (ab->tag == DW_TAG_subprogram || ab->tag == DW_TAG_inlined_subroutine) {
-			ret = take_func(w, &c, ab, die, &in);
+			ret = add_func(w, &c, ab, die, &in);
 			if (ret)
 				return ret;
 		} else {
@@ -145,8 +150,8 @@ int dw_read_funcs(struct dw *dw, struct dw_unit *u)
 	u->funcs_read = true;
 	u->error = walk_dies(&w);
 	if (!u->error)
-		u->error = cover_make(&u->cover, w.iv.v, w.iv.nr);
-	free(w.iv.v);
+		u->error = cover_make(&u->cover, w.ranges.v, w.ranges.nr);
+	free(w.ranges.v);
 	free(w.stack);
 	if (u->error) {
 		free(u->funcs);
@@ -169,10 +174,10 @@ static int read_named(struct dw *dw, struct dw_unit *u, uint64_t die, struct fun
 	const struct dw_spec *s;
 	uint32_t i;
 
-	ab = die < u->root ? NULL : dw_abbrev_find(u->abbrevs, dw_uleb(&c));
+	ab = die < u->root ? NULL : dw_find_abbrev(u->abbrevs, dw_read_uleb(&c));
 	if (!ab)
 		return -ENOEXEC;
-	s = dw_specs(u, ab);
+	s = dw_get_specs(u, ab);
 	for (i = 0; i < ab->nr; i++) {
 		struct dw_value v;
 

@@ -70,13 +70,13 @@ static int read_files_v4(struct line_table *t)
 	ret = add_dir(t, NULL);
 	if (!ret)
 		ret = add_file(t, NULL, 0);
-	while (!ret && (s = dw_cstr(c)) && *s)
+	while (!ret && (s = dw_read_string(c)) && *s)
 		ret = add_dir(t, s);
-	while (!ret && (s = dw_cstr(c)) && *s) {
-		uint64_t dir = dw_uleb(c);
+	while (!ret && (s = dw_read_string(c)) && *s) {
+		uint64_t dir = dw_read_uleb(c);
 
-		dw_uleb(c);
-		dw_uleb(c);
+		dw_read_uleb(c);
+		dw_read_uleb(c);
 		ret = add_file(t, s, dir);
 	}
 	return ret ? ret : c->bad ? -ENOEXEC : 0;
@@ -91,12 +91,12 @@ static int read_format(struct dw_cursor *c, struct format *f)
 {
 	unsigned int i;
 
-	f->nr = dw_fixed(c, 1);
+	f->nr = dw_read_uint(c, 1);
 	if (f->nr > MAX_FORMATS)
 		return -EOPNOTSUPP;
 	for (i = 0; i < f->nr; i++) {
-		f->type[i] = dw_uleb(c);
-		f->form[i] = dw_uleb(c);
+		f->type[i] = dw_read_uleb(c);
+		f->form[i] = dw_read_uleb(c);
 		/* each entry takes at least a byte, which limits their number */
 		if (f->form[i] == DW_FORM_implicit_const || f->form[i] == DW_FORM_flag_present ||
 		    f->form[i] == DW_FORM_indirect || f->form[i] > UINT16_MAX)
@@ -120,7 +120,7 @@ static int read_entries_v5(struct line_table *t, bool files)
 	ret = read_format(c, &f);
 	if (ret)
 		return ret;
-	nr = dw_uleb(c);
+	nr = dw_read_uleb(c);
 	if (c->bad || (nr && !f.nr))
 		return -ENOEXEC;
 	while (nr--) {
@@ -149,43 +149,43 @@ static int read_header(struct line_table *t)
 {
 	struct dw_cursor c = dw_get_cursor(t->dw, DW_LINE, t->u->stmt_list, UINT64_MAX);
 	struct line_header *h = &t->h;
-	uint64_t len = dw_fixed(&c, 4);
+	uint64_t len = dw_read_uint(&c, 4);
 	const uint8_t *program;
 	int ret;
 
 	h->off_size = 4;
 	if (len == 0xffffffff) {
-		len = dw_fixed(&c, 8);
+		len = dw_read_uint(&c, 8);
 		h->off_size = 8;
 	}
 	if (c.bad || len > (uint64_t)(c.end - c.p))
 		return -ENOEXEC;
 	c.end = c.p + len;
-	t->l->version = dw_fixed(&c, 2);
+	t->l->version = dw_read_uint(&c, 2);
 	if (t->l->version < 2 || t->l->version > 5)
 		return -EOPNOTSUPP;
 	h->addr_size = t->u->addr_size;
 	if (t->l->version == 5) {
-		h->addr_size = dw_fixed(&c, 1);
-		dw_fixed(&c, 1);
+		h->addr_size = dw_read_uint(&c, 1);
+		dw_read_uint(&c, 1);
 		if (!h->addr_size || h->addr_size > 8)
 			return -ENOEXEC;
 	}
-	h->program = dw_fixed(&c, h->off_size);
+	h->program = dw_read_uint(&c, h->off_size);
 	if (c.bad || h->program > (uint64_t)(c.end - c.p))
 		return -ENOEXEC;
 	program = c.p + h->program;
-	h->min_inst = dw_fixed(&c, 1);
+	h->min_inst = dw_read_uint(&c, 1);
 	if (t->l->version >= 4)
-		dw_fixed(&c, 1);
-	dw_fixed(&c, 1);
-	h->line_base = dw_fixed(&c, 1);
-	h->range = dw_fixed(&c, 1);
-	h->opcode_base = dw_fixed(&c, 1);
+		dw_read_uint(&c, 1);
+	dw_read_uint(&c, 1);
+	h->line_base = dw_read_uint(&c, 1);
+	h->range = dw_read_uint(&c, 1);
+	h->opcode_base = dw_read_uint(&c, 1);
 	h->opcode_lens = c.p;
 	if (!h->range || !h->opcode_base)
 		return -ENOEXEC;
-	dw_skip(&c, h->opcode_base - 1);
+	dw_skip_bytes(&c, h->opcode_base - 1);
 	h->c = c;
 	if (t->l->version == 5) {
 		ret = read_entries_v5(t, false);
@@ -254,7 +254,7 @@ static int end_sequence(struct line_table *t, struct line_machine *m)
 static int run_extended(struct line_table *t, struct line_machine *m)
 {
 	struct dw_cursor *c = &t->h.c;
-	uint64_t len = dw_uleb(c), dir;
+	uint64_t len = dw_read_uleb(c), dir;
 	const uint8_t *next;
 	const char *name;
 	int ret = 0;
@@ -262,18 +262,18 @@ static int run_extended(struct line_table *t, struct line_machine *m)
 	if (c->bad || !len || len > (uint64_t)(c->end - c->p))
 		return -ENOEXEC;
 	next = c->p + len;
-	switch (dw_fixed(c, 1)) {
+	switch (dw_read_uint(c, 1)) {
 	case DW_LNE_end_sequence:
 		ret = end_sequence(t, m);
 		break;
 	case DW_LNE_set_address:
 		if (len - 1 > 8)
 			return -ENOEXEC;
-		m->addr = dw_fixed(c, len - 1);
+		m->addr = dw_read_uint(c, len - 1);
 		break;
 	case DW_LNE_define_file:
-		name = dw_cstr(c);
-		dir = dw_uleb(c);
+		name = dw_read_string(c);
+		dir = dw_read_uleb(c);
 		ret = c->bad ? -ENOEXEC : add_file(t, name, dir);
 		break;
 	default:
@@ -291,23 +291,23 @@ static void run_standard(struct line_table *t, struct line_machine *m, unsigned 
 
 	switch (op) {
 	case DW_LNS_advance_pc:
-		m->addr += dw_uleb(c) * t->h.min_inst;
+		m->addr += dw_read_uleb(c) * t->h.min_inst;
 		break;
 	case DW_LNS_advance_line:
-		m->line = (uint32_t)(m->line + dw_sleb(c));
+		m->line = (uint32_t)(m->line + dw_read_sleb(c));
 		break;
 	case DW_LNS_set_file:
-		m->file = dw_uleb(c);
+		m->file = dw_read_uleb(c);
 		break;
 	case DW_LNS_const_add_pc:
 		m->addr += (255 - t->h.opcode_base) / t->h.range * t->h.min_inst;
 		break;
 	case DW_LNS_fixed_advance_pc:
-		m->addr += dw_fixed(c, 2);
+		m->addr += dw_read_uint(c, 2);
 		break;
 	default:
 		for (i = 0; i < t->h.opcode_lens[op - 1]; i++)
-			dw_uleb(c);
+			dw_read_uleb(c);
 		break;
 	}
 }
@@ -378,11 +378,11 @@ int dw_read_lines(struct dw *dw, struct dw_unit *u)
 		ret = cover_seqs(&u->lines);
 	u->lines_error = ret;
 	if (ret)
-		dw_lines_free(&u->lines);
+		dw_free_lines(&u->lines);
 	return ret;
 }
 
-void dw_lines_free(struct dw_lines *l)
+void dw_free_lines(struct dw_lines *l)
 {
 	size_t i;
 

@@ -56,8 +56,9 @@ static int inflate_all(uint8_t *to, size_t size, const uint8_t *from, size_t len
 	return ret == Z_STREAM_END && !out_left ? 0 : ret == Z_MEM_ERROR ? -ENOMEM : -ENOEXEC;
 }
 
-static int unpack_section(struct dw *dw, enum dw_section i, int type, const uint8_t *from,
-			  size_t len, uint64_t size, size_t *room)
+/* Unpack @packed to exactly @size bytes. */
+static int unpack_section(struct dw *dw, enum dw_section i, int type, struct dw_data packed,
+			  uint64_t size, size_t *room)
 {
 	uint8_t *to;
 	int ret;
@@ -66,15 +67,15 @@ static int unpack_section(struct dw *dw, enum dw_section i, int type, const uint
 		return -EFBIG;
 	if (type != ELFCOMPRESS_ZLIB && type != ELFCOMPRESS_ZSTD)
 		return -EOPNOTSUPP;
-	if (type == ELFCOMPRESS_ZLIB && size / MAX_RATIO > len)
+	if (type == ELFCOMPRESS_ZLIB && size / MAX_RATIO > packed.size)
 		return -ENOEXEC;
 	to = malloc(size ? size : 1);
 	if (!to)
 		return -ENOMEM;
 	if (type == ELFCOMPRESS_ZLIB)
-		ret = inflate_all(to, size, from, len);
+		ret = inflate_all(to, size, packed.p, packed.size);
 	else
-		ret = ZSTD_decompress(to, size, from, len) == size ? 0 : -ENOEXEC;
+		ret = ZSTD_decompress(to, size, packed.p, packed.size) == size ? 0 : -ENOEXEC;
 	if (ret) {
 		free(to);
 		return ret;
@@ -107,6 +108,7 @@ static int load_section(struct dw *dw, enum dw_section i, Elf *elf, Elf_Scn *scn
 	GElf_Shdr shdr;
 	GElf_Chdr chdr;
 	Elf_Data *data;
+	struct dw_data packed;
 	size_t skip;
 
 	/* the first of two sections with the same name counts */
@@ -127,16 +129,16 @@ static int load_section(struct dw *dw, enum dw_section i, Elf *elf, Elf_Scn *scn
 			return -ENOEXEC;
 		for (k = 4; k < 12; k++)
 			size = size << 8 | p[k];
-		return unpack_section(dw, i, ELFCOMPRESS_ZLIB, p + 12, data->d_size - 12, size,
-				      room);
+		packed = (struct dw_data){ p + 12, data->d_size - 12 };
+		return unpack_section(dw, i, ELFCOMPRESS_ZLIB, packed, size, room);
 	}
 	if (!(shdr.sh_flags & SHF_COMPRESSED))
 		return copy_section(dw, i, data->d_buf, data->d_size, room);
 	skip = gelf_getclass(elf) == ELFCLASS32 ? sizeof(Elf32_Chdr) : sizeof(Elf64_Chdr);
 	if (!gelf_getchdr(scn, &chdr) || data->d_size < skip)
 		return -ENOEXEC;
-	return unpack_section(dw, i, chdr.ch_type, (uint8_t *)data->d_buf + skip,
-			      data->d_size - skip, chdr.ch_size, room);
+	packed = (struct dw_data){ (uint8_t *)data->d_buf + skip, data->d_size - skip };
+	return unpack_section(dw, i, chdr.ch_type, packed, chdr.ch_size, room);
 }
 
 int dw_load(struct dw *dw, struct Elf *elf, bool alt, size_t *room)
@@ -148,7 +150,7 @@ int dw_load(struct dw *dw, struct Elf *elf, bool alt, size_t *room)
 	size_t strings;
 	int ret = 0;
 
-	dw->big = ident && ident[EI_DATA] == ELFDATA2MSB;
+	dw->big_endian = ident && ident[EI_DATA] == ELFDATA2MSB;
 	/* an object file would have to be relocated first; files of dwz are ET_REL, too */
 	if (elf_getshdrstrndx(elf, &strings) || !gelf_getehdr(elf, &ehdr) ||
 	    (!alt && ehdr.e_type == ET_REL))
@@ -199,7 +201,7 @@ void dw_free(struct dw *dw)
 	for (i = 0; i < dw->nr_units; i++) {
 		free(dw->units[i].funcs);
 		free(dw->units[i].cover.v);
-		dw_lines_free(&dw->units[i].lines);
+		dw_free_lines(&dw->units[i].lines);
 	}
 	free(dw->units);
 	free(dw->cover.v);

@@ -5,7 +5,7 @@
 
 #include "dwarf.h"
 
-bool dw_pc_take(struct dw_pc *pc, uint16_t name, const struct dw_value *val)
+bool dw_store_pc(struct dw_pc *pc, uint16_t name, const struct dw_value *val)
 {
 	switch (name) {
 	case DW_AT_low_pc:	pc->low = *val; return true;
@@ -25,44 +25,43 @@ bool dw_is_code(const struct dw *dw, uint64_t addr)
 	return !dw->nr_exec;
 }
 
-struct adding {
+struct range_list {
 	struct dw *dw;
-	struct dw_ivec *out;
-	uint32_t owner;
-	uint64_t rank, *low;
-	bool any;
+	struct dw_ranges *out;
+	struct cover_in like;		/* its owner and rank are those of all ranges */
+	uint64_t *low;			/* of the first range */
+	bool has_first;
 };
 
-static int add_range(struct adding *a, uint64_t lo, uint64_t hi)
+static int add_range(struct range_list *list, uint64_t lo, uint64_t hi)
 {
 	struct cover_in *in;
 
-	if (!dw_spend(a->dw, 1))
+	if (!dw_spend(list->dw, 1))
 		return -ENOEXEC;
-	if (lo >= hi || !dw_is_code(a->dw, lo))
+	if (lo >= hi || !dw_is_code(list->dw, lo))
 		return 0;
-	if (vec_reserve(a->out, 1))
+	if (vec_reserve(list->out, 1))
 		return -ENOMEM;
-	in = &a->out->v[a->out->nr++];
+	in = &list->out->v[list->out->nr++];
+	*in = list->like;
 	in->lo = lo;
 	in->hi = hi;
-	in->rank = a->rank;
-	in->owner = a->owner;
-	if (!a->any)
-		*a->low = lo;
-	a->any = true;
+	if (!list->has_first)
+		*list->low = lo;
+	list->has_first = true;
 	return 0;
 }
 
-static int add_ranges_v4(struct adding *a, const struct dw_unit *u, uint64_t off)
+static int add_ranges_v4(struct range_list *list, const struct dw_unit *u, uint64_t off)
 {
-	struct dw_cursor c = dw_get_cursor(a->dw, DW_RANGES, off, UINT64_MAX);
+	struct dw_cursor c = dw_get_cursor(list->dw, DW_RANGES, off, UINT64_MAX);
 	uint64_t base = u->low, max = u->addr_size == 8 ? UINT64_MAX :
 				      (1ull << 8 * u->addr_size) - 1;
 	int ret;
 
 	for (;;) {
-		uint64_t lo = dw_fixed(&c, u->addr_size), hi = dw_fixed(&c, u->addr_size);
+		uint64_t lo = dw_read_uint(&c, u->addr_size), hi = dw_read_uint(&c, u->addr_size);
 
 		if (c.bad)
 			return -ENOEXEC;
@@ -72,70 +71,70 @@ static int add_ranges_v4(struct adding *a, const struct dw_unit *u, uint64_t off
 			base = hi;
 			continue;
 		}
-		ret = add_range(a, base + lo, base + hi);
+		ret = add_range(list, base + lo, base + hi);
 		if (ret)
 			return ret;
 	}
 }
 
-static int add_ranges_v5(struct adding *a, const struct dw_unit *u, uint64_t off)
+static int add_ranges_v5(struct range_list *list, const struct dw_unit *u, uint64_t off)
 {
-	struct dw_cursor c = dw_get_cursor(a->dw, DW_RNGLISTS, off, UINT64_MAX);
+	struct dw_cursor c = dw_get_cursor(list->dw, DW_RNGLISTS, off, UINT64_MAX);
 	uint64_t base = u->low, lo, hi;
 	int ret;
 
 	for (;;) {
-		switch (c.bad ? UINT32_MAX : dw_fixed(&c, 1)) {
+		switch (c.bad ? UINT32_MAX : dw_read_uint(&c, 1)) {
 		case DW_RLE_end_of_list:
 			return c.bad ? -ENOEXEC : 0;
 		case DW_RLE_base_addressx:
-			ret = dw_read_addrx(a->dw, u, dw_uleb(&c), &base);
+			ret = dw_read_indexed_address(list->dw, u, dw_read_uleb(&c), &base);
 			if (ret)
 				return ret;
 			continue;
 		case DW_RLE_base_address:
-			base = dw_fixed(&c, u->addr_size);
+			base = dw_read_uint(&c, u->addr_size);
 			continue;
 		case DW_RLE_startx_endx:
-			ret = dw_read_addrx(a->dw, u, dw_uleb(&c), &lo);
+			ret = dw_read_indexed_address(list->dw, u, dw_read_uleb(&c), &lo);
 			if (!ret)
-				ret = dw_read_addrx(a->dw, u, dw_uleb(&c), &hi);
+				ret = dw_read_indexed_address(list->dw, u, dw_read_uleb(&c), &hi);
 			if (ret)
 				return ret;
 			break;
 		case DW_RLE_startx_length:
-			ret = dw_read_addrx(a->dw, u, dw_uleb(&c), &lo);
+			ret = dw_read_indexed_address(list->dw, u, dw_read_uleb(&c), &lo);
 			if (ret)
 				return ret;
-			hi = lo + dw_uleb(&c);
+			hi = lo + dw_read_uleb(&c);
 			break;
 		case DW_RLE_offset_pair:
-			lo = base + dw_uleb(&c);
-			hi = base + dw_uleb(&c);
+			lo = base + dw_read_uleb(&c);
+			hi = base + dw_read_uleb(&c);
 			break;
 		case DW_RLE_start_end:
-			lo = dw_fixed(&c, u->addr_size);
-			hi = dw_fixed(&c, u->addr_size);
+			lo = dw_read_uint(&c, u->addr_size);
+			hi = dw_read_uint(&c, u->addr_size);
 			break;
 		case DW_RLE_start_length:
-			lo = dw_fixed(&c, u->addr_size);
-			hi = lo + dw_uleb(&c);
+			lo = dw_read_uint(&c, u->addr_size);
+			hi = lo + dw_read_uleb(&c);
 			break;
 		default:
 			return -ENOEXEC;
 		}
 		if (c.bad)
 			return -ENOEXEC;
-		ret = add_range(a, lo, hi);
+		ret = add_range(list, lo, hi);
 		if (ret)
 			return ret;
 	}
 }
 
 int dw_add_ranges(struct dw *dw, const struct dw_unit *u, const struct dw_pc *pc,
-		  struct dw_ivec *out, uint32_t owner, uint64_t rank, uint64_t *low)
+		  struct dw_ranges *out, const struct cover_in *like, uint64_t *low)
 {
-	struct adding a = { .dw = dw, .out = out, .owner = owner, .rank = rank, .low = low };
+	struct range_list list = { .dw = dw, .out = out, .like = *like, .low = low };
 	uint64_t off = pc->ranges.u, lo, hi;
 	struct dw_cursor c;
 
@@ -146,11 +145,12 @@ int dw_add_ranges(struct dw *dw, const struct dw_unit *u, const struct dw_pc *pc
 			return -ENOEXEC;
 		c = dw_get_cursor(dw, DW_RNGLISTS, u->rnglists_base + off * u->off_size,
 				  UINT64_MAX);
-		off = u->rnglists_base + dw_fixed(&c, u->off_size);
-		return c.bad ? -ENOEXEC : add_ranges_v5(&a, u, off);
+		off = u->rnglists_base + dw_read_uint(&c, u->off_size);
+		return c.bad ? -ENOEXEC : add_ranges_v5(&list, u, off);
 	case DW_OFFSET:
 	case DW_CONSTANT:
-		return u->version >= 5 ? add_ranges_v5(&a, u, off) : add_ranges_v4(&a, u, off);
+		return u->version >= 5 ? add_ranges_v5(&list, u, off) :
+					 add_ranges_v4(&list, u, off);
 	default:
 		break;
 	}
@@ -162,5 +162,5 @@ int dw_add_ranges(struct dw *dw, const struct dw_unit *u, const struct dw_pc *pc
 		hi = lo + pc->high.u;
 	else if (dw_get_address(dw, u, &pc->high, &hi))
 		return -ENOEXEC;
-	return add_range(&a, lo, hi);
+	return add_range(&list, lo, hi);
 }

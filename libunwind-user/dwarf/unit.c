@@ -18,12 +18,12 @@ static int read_header(const struct dw *dw, struct dw_unit *u, uint64_t *next)
 {
 	struct dw_cursor c = dw_get_cursor(dw, DW_INFO, u->off, UINT64_MAX);
 	const uint8_t *base = dw->sec[DW_INFO].p;
-	uint64_t len = dw_fixed(&c, 4);
+	uint64_t len = dw_read_uint(&c, 4);
 	unsigned int type = DW_UT_compile;
 
 	u->off_size = 4;
 	if (len == 0xffffffff) {
-		len = dw_fixed(&c, 8);
+		len = dw_read_uint(&c, 8);
 		u->off_size = 8;
 	} else if (len >= 0xfffffff0) {
 		return -ENOEXEC;
@@ -32,23 +32,23 @@ static int read_header(const struct dw *dw, struct dw_unit *u, uint64_t *next)
 		return -ENOEXEC;
 	c.end = c.p + len;
 	u->end = *next = c.end - base;
-	u->version = dw_fixed(&c, 2);
+	u->version = dw_read_uint(&c, 2);
 	if (u->version < 2 || u->version > 5) {
 		u->error = -EOPNOTSUPP;
 		return 0;
 	}
 	if (u->version == 5) {
-		type = dw_fixed(&c, 1);
-		u->addr_size = dw_fixed(&c, 1);
-		u->abbrev_off = dw_fixed(&c, u->off_size);
+		type = dw_read_uint(&c, 1);
+		u->addr_size = dw_read_uint(&c, 1);
+		u->abbrev_off = dw_read_uint(&c, u->off_size);
 		if (type == DW_UT_skeleton || type == DW_UT_split_compile) {
-			dw_fixed(&c, 8);
+			dw_read_uint(&c, 8);
 			u->split = true;
 		}
 		u->skip = type == DW_UT_type || type == DW_UT_split_type;
 	} else {
-		u->abbrev_off = dw_fixed(&c, u->off_size);
-		u->addr_size = dw_fixed(&c, 1);
+		u->abbrev_off = dw_read_uint(&c, u->off_size);
+		u->addr_size = dw_read_uint(&c, 1);
 	}
 	if (c.bad || !u->addr_size || u->addr_size > 8)
 		u->error = -ENOEXEC;
@@ -57,11 +57,13 @@ static int read_header(const struct dw *dw, struct dw_unit *u, uint64_t *next)
 	return 0;
 }
 
+/* The attributes of the first DIE of a unit */
 struct root {
 	struct dw_value str_offsets, addr, rnglists, stmt, comp_dir;
 };
 
-static void take_root(struct dw_unit *u, struct root *r, uint16_t name, const struct dw_value *v)
+static void store_root_value(struct dw_unit *u, struct root *r, uint16_t name,
+			     const struct dw_value *v)
 {
 	switch (name) {
 	case DW_AT_str_offsets_base:	r->str_offsets = *v; break;
@@ -73,7 +75,7 @@ static void take_root(struct dw_unit *u, struct root *r, uint16_t name, const st
 	case DW_AT_comp_dir:		r->comp_dir = *v; break;
 	case DW_AT_GNU_dwo_name:
 	case DW_AT_dwo_name:		u->split = true; break;
-	default:			dw_pc_take(&u->pc, name, v);
+	default:			dw_store_pc(&u->pc, name, v);
 	}
 }
 
@@ -85,17 +87,17 @@ static void read_root(struct dw *dw, struct dw_unit *u)
 	const struct dw_spec *s;
 	uint32_t i;
 
-	u->rooted = true;
-	u->abbrevs = dw_abbrevs_get(dw, u->abbrev_off, &u->error);
+	u->root_read = true;
+	u->abbrevs = dw_get_abbrevs(dw, u->abbrev_off, &u->error);
 	if (!u->abbrevs)
 		return;
-	ab = dw_abbrev_find(u->abbrevs, dw_uleb(&c));
+	ab = dw_find_abbrev(u->abbrevs, dw_read_uleb(&c));
 	if (!ab || c.bad || !dw_spend(dw, ab->nr + 1)) {
 		u->error = -ENOEXEC;
 		return;
 	}
 	u->partial = ab->tag == DW_TAG_partial_unit;
-	s = dw_specs(u, ab);
+	s = dw_get_specs(u, ab);
 	for (i = 0; i < ab->nr; i++) {
 		struct dw_value v;
 
@@ -104,7 +106,7 @@ static void read_root(struct dw *dw, struct dw_unit *u)
 			u->error = -ENOEXEC;
 			return;
 		}
-		take_root(u, &r, s[i].name, &v);
+		store_root_value(u, &r, s[i].name, &v);
 	}
 	/* without the attribute: after the header of the only contribution */
 	u->str_offsets_base = r.str_offsets.class ? r.str_offsets.u :
@@ -142,7 +144,8 @@ static int find_units(struct dw *dw)
 }
 
 /* The ranges of the functions, for a unit without ranges */
-static int add_ranges_of_funcs(struct dw *dw, struct dw_unit *u, struct dw_ivec *iv, uint32_t owner)
+static int add_ranges_of_funcs(struct dw *dw, struct dw_unit *u, struct dw_ranges *ranges,
+			       const struct cover_in *like)
 {
 	size_t i;
 
@@ -160,7 +163,7 @@ static int add_ranges_of_funcs(struct dw *dw, struct dw_unit *u, struct dw_ivec 
 		if (p->owner == COVER_NONE || i + 1 == u->cover.nr)
 			continue;
 		pc.high.u = p[1].start;
-		ret = dw_add_ranges(dw, u, &pc, iv, owner, UINT32_MAX - owner, &low);
+		ret = dw_add_ranges(dw, u, &pc, ranges, like, &low);
 		if (ret == -ENOMEM)
 			return ret;
 	}
@@ -169,7 +172,7 @@ static int add_ranges_of_funcs(struct dw *dw, struct dw_unit *u, struct dw_ivec 
 
 int dw_read_units(struct dw *dw)
 {
-	struct dw_ivec iv = {};
+	struct dw_ranges ranges = {};
 	int ret = 0;
 	size_t i;
 
@@ -178,6 +181,8 @@ int dw_read_units(struct dw *dw)
 	dw->units_read = true;
 	ret = find_units(dw);
 	for (i = 0; i < dw->nr_units && !ret; i++) {
+		/* if two units claim an address, the first one gets it */
+		struct cover_in like = { .owner = i, .rank = UINT32_MAX - i };
 		struct dw_unit *u = &dw->units[i];
 		uint64_t low;
 
@@ -186,17 +191,16 @@ int dw_read_units(struct dw *dw)
 		read_root(dw, u);
 		if (u->error || u->partial)
 			continue;
-		/* if two units claim an address, the first one gets it */
 		if (!u->pc.ranges.class && !u->pc.high.class)
-			ret = add_ranges_of_funcs(dw, u, &iv, i);
+			ret = add_ranges_of_funcs(dw, u, &ranges, &like);
 		else
-			ret = dw_add_ranges(dw, u, &u->pc, &iv, i, UINT32_MAX - i, &low);
+			ret = dw_add_ranges(dw, u, &u->pc, &ranges, &like, &low);
 		if (ret != -ENOMEM)
 			ret = 0;
 	}
 	if (!ret)
-		ret = cover_make(&dw->cover, iv.v, iv.nr);
-	free(iv.v);
+		ret = cover_make(&dw->cover, ranges.v, ranges.nr);
+	free(ranges.v);
 	return ret;
 }
 
@@ -207,7 +211,7 @@ struct dw_unit *dw_find_unit(struct dw *dw, uint64_t off)
 
 	bisect(i, dw->nr_units, dw->units[i].off > off);
 	u = i ? &dw->units[i - 1] : NULL;
-	return u && off < u->end && !u->error && u->rooted ? u : NULL;
+	return u && off < u->end && !u->error && u->root_read ? u : NULL;
 }
 
 struct dw_unit *dw_find_unit_at(struct dw *dw, uint64_t addr)

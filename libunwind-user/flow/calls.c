@@ -17,10 +17,10 @@
 #define CHUNK		IMAGE_MAX_CODE
 
 /*
- * Code with rows jumps into a gap, and keeps its frame. If the jump is not a tail call, it may
- * never happen: edge.c says the same of branches.
+ * Enter the code in a gap that code with rows jumps to, in the frame of the jump. A jump that is
+ * not a tail call may never happen: edge.c says the same of branches.
  */
-static void mark_jump(struct flow *f, uint32_t pc, const struct arch_op *op)
+static void enter_jump_target(struct flow *f, uint32_t pc, const struct arch_op *op)
 {
 	uint64_t to = op->target - f->r->img->text.start;
 	const struct cfi_row *row = rows_find_state(f->r, pc);
@@ -39,21 +39,21 @@ static void mark_jump(struct flow *f, uint32_t pc, const struct arch_op *op)
 	*mark = before;
 }
 
-static void mark_target(struct flow *f, uint32_t pc, const struct arch_op *op)
+static void enter_target(struct flow *f, uint32_t pc, const struct arch_op *op)
 {
 	uint64_t base = f->r->img->text.start;
 
 	if (op->target < base || flow_find_byte(f, op->target - base, NULL) == UINT32_MAX)
 		return;
 	if (op->next == ARCH_JUMP || op->next == ARCH_BRANCH)
-		mark_jump(f, pc, op);
+		enter_jump_target(f, pc, op);
 	else if (op->next == ARCH_CALL)
 		flow_enter(f, op->target - base, &f->arch->entered, true);
 	else if (op->flags & ARCH_TAKES_ADDRESS)
 		flow_note_address_taken(f, op->target);
 }
 
-static void decode_function(struct flow *f, const struct rows_fde *fde)
+static void enter_targets_of_function(struct flow *f, const struct rows_fde *fde)
 {
 	uint64_t base = f->r->img->text.start;
 	struct arch_op op;
@@ -69,12 +69,12 @@ static void decode_function(struct flow *f, const struct rows_fde *fde)
 		f->steps++;
 		if (op.next == ARCH_BAD)
 			return;
-		mark_target(f, pc, &op);
+		enter_target(f, pc, &op);
 	}
 }
 
-/* Does anything in these bytes, at @pc, look like a reference to code in a gap? */
-static bool may_refer(const struct flow *f, const uint8_t *p, uint32_t len, uint32_t pc)
+/* Does anything in the @len bytes at @p, whose pc is @pc, look like a reference to a gap? */
+static bool may_refer_to_gap(const struct flow *f, const uint8_t *p, uint32_t len, uint32_t pc)
 {
 	uint32_t low = f->gap[0].start, high = f->gap[f->nr_gaps - 1].end, i;
 	uint64_t base = f->r->img->text.start, to = 0;
@@ -99,7 +99,7 @@ static bool may_call_gap(struct flow *f, const struct rows_fde *fde)
 	for (at = fde->start; at < fde->end; at += step) {
 		len = fde->end - at < CHUNK ? fde->end - at : CHUNK;
 		p = image_code(f->r->img, base + at, len);
-		if (p && may_refer(f, p, len, at))
+		if (p && may_refer_to_gap(f, p, len, at))
 			return true;
 		step = len < CHUNK ? len : CHUNK - ARCH_REFERENCE;
 	}
@@ -111,7 +111,7 @@ static bool may_call_gap(struct flow *f, const struct rows_fde *fde)
 	if (!p)
 		return false;
 	memcpy(end, p, len);
-	return may_refer(f, end, len + ARCH_REFERENCE - 1, fde->end - len);
+	return may_refer_to_gap(f, end, len + ARCH_REFERENCE - 1, fde->end - len);
 }
 
 void flow_enter_called(struct flow *f)
@@ -124,7 +124,7 @@ void flow_enter_called(struct flow *f)
 	for (i = 0; i < r->nr_fdes && !f->no_memory; i++) {
 		/* FDEs that overlap are not trusted */
 		if (r->fde[i].start >= reach && r->fde[i].nr_rows && may_call_gap(f, &r->fde[i]))
-			decode_function(f, &r->fde[i]);
+			enter_targets_of_function(f, &r->fde[i]);
 		if (r->fde[i].end > reach)
 			reach = r->fde[i].end;
 	}

@@ -39,7 +39,7 @@ bool flow_is_padding(struct flow *f, uint64_t pc)
 	const struct flow_gap *gap;
 	uint32_t byte = flow_find_byte(f, pc, &gap);
 
-	return byte != UINT32_MAX && f->r->arch->padding_length(f->code + byte, gap->end - pc);
+	return byte != UINT32_MAX && f->r->arch->get_padding_length(f->code + byte, gap->end - pc);
 }
 
 /*
@@ -54,10 +54,10 @@ bool flow_is_func_end(struct flow *f, uint64_t pc)
 	uint32_t byte = flow_find_byte(f, pc, &gap);
 	size_t n;
 
-	if (byte == UINT32_MAX || !f->r->arch->padding_length(f->code + byte, gap->end - pc))
+	if (byte == UINT32_MAX || !f->r->arch->get_padding_length(f->code + byte, gap->end - pc))
 		return false;
 	for (; at < gap->end && at - pc < MAX_ALIGN; at += n) {
-		n = f->r->arch->padding_length(f->code + byte + (at - pc), gap->end - at);
+		n = f->r->arch->get_padding_length(f->code + byte + (at - pc), gap->end - at);
 		if (!n)
 			break;
 	}
@@ -74,7 +74,7 @@ bool flow_is_func_start(struct flow *f, uint64_t pc)
 	return op.flags & ARCH_STARTS_FUNC;
 }
 
-static void find_jump(struct flow *f, const struct flow_gap *gap, uint32_t pc)
+static void mark_jump_target(struct flow *f, const struct flow_gap *gap, uint32_t pc)
 {
 	const uint8_t *p = f->code + gap->first_byte + (pc - gap->start);
 	uint64_t base = f->r->img->text.start, to;
@@ -104,7 +104,7 @@ void flow_find_jumps(struct flow *f)
 	for (gap = f->gap; gap < f->gap + f->nr_gaps; gap++) {
 		pc = gap->start + (-(base + gap->start) & (f->arch->insn - 1));
 		for (; (uint64_t)pc + ARCH_REFERENCE <= gap->end; pc += f->arch->insn)
-			find_jump(f, gap, pc);
+			mark_jump_target(f, gap, pc);
 	}
 }
 

@@ -64,7 +64,7 @@ void flow_note_address_taken(struct flow *f, uint64_t addr)
 
 /* ---------------------------------- lists -------------------------------- */
 
-static void use_symbol(struct flow *f, const void *entry)
+static void enter_symbol(struct flow *f, const void *entry)
 {
 	const struct image *img = f->r->img;
 	unsigned int type;
@@ -79,9 +79,7 @@ static void use_symbol(struct flow *f, const void *entry)
 	local = ELF64_ST_BIND(sym.st_info) == STB_LOCAL;
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !sym.st_shndx)
 		return;
-	/*
-	 * A function whose body is unreachable has size 0: the next code is of another function
-	 */
+	/* a function whose body is unreachable has size 0: the next code is of another function */
 	if (local || !sym.st_size)
 		flow_note_address_taken(f, addr);
 	else
@@ -109,7 +107,7 @@ static bool is_in_array(const struct flow *f, uint64_t addr)
 	return false;
 }
 
-static void use_relocation(struct flow *f, const void *entry)
+static void enter_relocation(struct flow *f, const void *entry)
 {
 	const struct image *img = f->r->img;
 	uint64_t type, addr;
@@ -125,7 +123,7 @@ static void use_relocation(struct flow *f, const void *entry)
 		flow_note_address_taken(f, addr);
 }
 
-static void use_pointer(struct flow *f, const void *entry)
+static void enter_pointer(struct flow *f, const void *entry)
 {
 	uint64_t addr;
 
@@ -133,9 +131,9 @@ static void use_pointer(struct flow *f, const void *entry)
 	enter_function(f, image_u64(f->r->img, addr));
 }
 
-static int use_list(struct flow *f, const struct image_list *l, uint8_t *chunk, uint64_t *budget)
+static int enter_list(struct flow *f, const struct image_list *l, uint8_t *chunk, uint64_t *budget)
 {
-	void (*use)(struct flow *f, const void *entry);
+	void (*enter)(struct flow *, const void *);
 	uint64_t at, size = l->size, n;
 	size_t each, i;
 	int ret;
@@ -143,15 +141,15 @@ static int use_list(struct flow *f, const struct image_list *l, uint8_t *chunk, 
 	switch (l->type) {
 	case SHT_SYMTAB:
 	case SHT_DYNSYM:
-		use = use_symbol;
+		enter = enter_symbol;
 		each = sizeof(Elf64_Sym);
 		break;
 	case SHT_RELA:
-		use = use_relocation;
+		enter = enter_relocation;
 		each = sizeof(Elf64_Rela);
 		break;
 	default:
-		use = use_pointer;
+		enter = enter_pointer;
 		each = sizeof(uint64_t);
 	}
 	if (size > *budget)
@@ -164,14 +162,14 @@ static int use_list(struct flow *f, const struct image_list *l, uint8_t *chunk, 
 		if (ret)
 			return ret == -ENOMEM ? ret : 0;
 		for (i = 0; i + each <= n; i += each)
-			use(f, chunk + i);
+			enter(f, chunk + i);
 	}
 	return 0;
 }
 
 /* --------------------------------- dynamic ------------------------------- */
 
-static void add_array(struct flow *f, uint64_t start, uint64_t size)
+static void enter_array(struct flow *f, uint64_t start, uint64_t size)
 {
 	struct image *img = f->r->img;
 	uint8_t pointer[8];
@@ -182,11 +180,11 @@ static void add_array(struct flow *f, uint64_t start, uint64_t size)
 	f->array[f->nr_arrays++] = (struct image_range){ start, start + size };
 	for (at = 0; at + sizeof(pointer) <= size; at += sizeof(pointer)) {
 		if (!image_read(img, start + at, pointer, sizeof(pointer)))
-			use_pointer(f, pointer);
+			enter_pointer(f, pointer);
 	}
 }
 
-static void use_dynamic(struct flow *f)
+static void enter_dynamic(struct flow *f)
 {
 	uint64_t start = f->r->img->dynamic.start, size = f->r->img->dynamic.end - start, at;
 	uint64_t value[DT_PREINIT_ARRAYSZ + 1] = { 0 }, tag;
@@ -203,9 +201,9 @@ static void use_dynamic(struct flow *f)
 		enter_function(f, value[DT_INIT]);
 	if (value[DT_FINI])
 		enter_function(f, value[DT_FINI]);
-	add_array(f, value[DT_INIT_ARRAY], value[DT_INIT_ARRAYSZ]);
-	add_array(f, value[DT_FINI_ARRAY], value[DT_FINI_ARRAYSZ]);
-	add_array(f, value[DT_PREINIT_ARRAY], value[DT_PREINIT_ARRAYSZ]);
+	enter_array(f, value[DT_INIT_ARRAY], value[DT_INIT_ARRAYSZ]);
+	enter_array(f, value[DT_FINI_ARRAY], value[DT_FINI_ARRAYSZ]);
+	enter_array(f, value[DT_PREINIT_ARRAY], value[DT_PREINIT_ARRAYSZ]);
 }
 
 int flow_find_entries(struct flow *f)
@@ -218,9 +216,9 @@ int flow_find_entries(struct flow *f)
 
 	if (!chunk)
 		return -ENOMEM;
-	use_dynamic(f);
+	enter_dynamic(f);
 	for (i = 0; i < img->nr_lists && !ret; i++)
-		ret = use_list(f, &img->list[i], chunk, &budget);
+		ret = enter_list(f, &img->list[i], chunk, &budget);
 	free(chunk);
 	return ret;
 }

@@ -136,7 +136,7 @@ static int find_gaps(struct flow *f)
  * Where calls leave the return address in a register, code that returns from signal handlers is
  * recognized by its bytes, see rows/sig.c, whether the walk reaches it or not.
  */
-static int add_sigs(struct flow *f, const struct flow_gap *gap)
+static int add_sigreturns(struct flow *f, const struct flow_gap *gap)
 {
 	uint32_t i = f->r->nr_fdes, pc, byte;
 	int ret = f->arch->ra_in_reg ? rows_add_sigreturns(f->r, gap->start, gap->end) : 0;
@@ -188,7 +188,7 @@ static int skip_large_gaps(struct flow *f)
 		if (n >= max) {
 			hole->nr++;
 			hole->bytes += n;
-			ret = add_sigs(f, &f->gap[i]);
+			ret = add_sigreturns(f, &f->gap[i]);
 			if (ret)
 				return ret;
 			continue;
@@ -324,8 +324,8 @@ static void enter_process(struct flow *f)
 
 /* ---------------------------------- rows --------------------------------- */
 
-/* Is this byte inside a known instruction? */
-static bool is_inside(const struct flow *f, uint32_t pc)
+/* Is the byte at @pc inside a known instruction? */
+static bool is_inside_insn(const struct flow *f, uint32_t pc)
 {
 	const struct flow_gap *gap;
 	uint32_t byte = flow_find_byte(f, pc, &gap), n, node;
@@ -338,14 +338,14 @@ static bool is_inside(const struct flow *f, uint32_t pc)
 	return false;
 }
 
-/* Enter code whose address is taken, also at addresses that are found on the way */
+/* Enter and walk code whose address is taken, also at addresses that are found on the way. */
 static int walk_taken(struct flow *f)
 {
 	uint32_t i, func;
 	int ret = 0;
 
 	for (i = 0; i < f->nr_taken && !ret; i++) {
-		if (is_inside(f, f->taken[i]))
+		if (is_inside_insn(f, f->taken[i]))
 			continue;
 		func = flow_enter(f, f->taken[i], &f->arch->entered, false);
 		if (func != FLOW_NO_FUNC) {
@@ -390,7 +390,7 @@ static bool make_row(struct flow *f, const struct flow_node *node, struct cfi_ro
 	return flow_make_row(f->r->arch, s, f->r->img->flags & ROWS_BY_FP, row);
 }
 
-/* Runs of instructions without a hole become FDEs. */
+/* Add an FDE for each run of instructions that have rows. */
 static int add_rows(struct flow *f, const struct flow_gap *gap)
 {
 	uint64_t base = f->r->img->text.start;
@@ -442,7 +442,7 @@ static int follow_code(struct flow *f)
 		return -ENOMEM;
 	ret = read_code(f);
 	for (i = 0; i < f->nr_gaps && !ret; i++)
-		ret = add_sigs(f, &f->gap[i]);
+		ret = add_sigreturns(f, &f->gap[i]);
 	if (ret)
 		return ret;
 	first = f->r->nr_fdes;

@@ -94,7 +94,7 @@ struct flow_gap {
 #define FLOW_ENTRY	0x1	/* a function starts here: a symbol or a call says so */
 #define FLOW_TAKEN	0x2	/* its address is used: a function may start here */
 #define FLOW_END	0x4	/* a function ends before it */
-#define FLOW_SIG	0x8	/* returns from a signal handler, and has a row already */
+#define FLOW_SIG	0x8	/* code to which signal handlers return, and that has a row */
 #define FLOW_DEFAULT	0x10	/* a switch goes here if its table has no entry for the value */
 #define FLOW_JUMPED_TO	0x20	/* some bytes look like a jump to it, whether reached or not */
 #define FLOW_NAMED	0x40	/* a symbol without a size, that other files can see, is here */
@@ -183,7 +183,10 @@ struct flow {
 	bool over_budget, no_memory;
 };
 
-/* The byte of the gaps at @pc (from text.start on), or UINT32_MAX. @gap may be NULL. */
+/*
+ * Returns the index of the byte at @pc (from text.start on) in flow.code, or UINT32_MAX outside of
+ * the gaps. Sets *@gap, if @gap is not NULL.
+ */
 uint32_t flow_find_byte(const struct flow *f, uint64_t pc, const struct flow_gap **gap);
 
 /*
@@ -192,8 +195,8 @@ uint32_t flow_find_byte(const struct flow *f, uint64_t pc, const struct flow_gap
  */
 uint32_t flow_enter(struct flow *f, uint32_t pc, const struct arch_state *state, bool sure);
 
-/* Did this file cost more work than any honest file can? */
-bool flow_is_too_much(const struct flow *f);
+/* Did this file cost more steps than any file of a compiler? */
+bool flow_costs_too_much(const struct flow *f);
 
 /* Mark a node as reached for sure after all. */
 void flow_mark_sure(struct flow *f, uint32_t node);
@@ -213,7 +216,7 @@ bool flow_is_usable(struct flow *f, const struct flow_node *node);
 /* May code go on with this state at @pc, outside of the gaps? @pc counts from text.start. */
 bool flow_may_leave(struct flow *f, uint64_t pc, const struct arch_state *s);
 
-/* Is this where a signal handler returns to? */
+/* Does a signal handler return to this node? */
 bool flow_is_sigreturn(const struct flow *f, const struct flow_node *node);
 
 /* ----------------------------- edge.c --------------------------- */
@@ -286,7 +289,7 @@ void flow_enter_called(struct flow *f);
 
 /* ------------------------------ jump.c -------------------------- */
 
-/* Look for the table of an indirect jump, and put its targets into the node. */
+/* Look for the table of the indirect jump @node, and note its targets. */
 void flow_find_jump_table(struct flow *f, uint32_t node);
 
 #endif

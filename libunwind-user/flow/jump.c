@@ -13,17 +13,18 @@
 /* Entries in all tables of a file; libc.so has 2,000. */
 #define MAX_TARGETS	(1u << 18)
 
-static bool read_entry(struct flow *f, const struct arch_jump_table *t, uint32_t i, uint32_t *pc)
+static bool read_target(struct flow *f, const struct arch_jump_table *t, uint32_t i, uint32_t *pc)
 {
 	uint64_t base = f->r->img->text.start, addr = t->addr;
-	int32_t rel;
+	uint32_t rel;
 
 	if (t->size && image_read(f->r->img, t->addr + (uint64_t)i * t->size,
 				  t->size == 4 ? (void *)&rel : (void *)&addr, t->size))
 		return false;
-	/* both the file and this machine are little-endian */
 	if (t->size == 4)
-		addr = t->base + rel;
+		addr = t->base + (int32_t)image_u32(f->r->img, rel);
+	else if (t->size)
+		addr = image_u64(f->r->img, addr);
 	if (addr < base || flow_find_byte(f, addr - base, NULL) == UINT32_MAX)
 		return false;
 	*pc = addr - base;
@@ -52,7 +53,7 @@ void flow_find_jump_table(struct flow *f, uint32_t node)
 	    table.nr > ARCH_MAX_TABLE || f->nr_targets > MAX_TARGETS)
 		return;
 	for (i = 0; i < table.nr; i++) {
-		if (!read_entry(f, &table, i, &pc)) {
+		if (!read_target(f, &table, i, &pc)) {
 			f->nr_targets = first;
 			return;
 		}

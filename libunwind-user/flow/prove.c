@@ -141,8 +141,9 @@ static unsigned int infer_claims_before(const struct arch_flow *arch, const stru
 }
 
 /*
- * A jump to an unknown place, with the return address in its register as on entry. After a call, it
- * is there only if the function read it back from where it had saved it. .init of s390x ends so.
+ * Does the node jump to an unknown place, with the return address in its register as on entry?
+ * After a call, the address is there only if the function has read back the address that it had
+ * saved. .init of s390x ends so.
  */
 static bool ends_restored(struct flow *f, const struct flow_node *n)
 {
@@ -151,9 +152,9 @@ static bool ends_restored(struct flow *f, const struct flow_node *n)
 }
 
 /*
- * Assembler code without a size that jumps to an unknown place with SP at the return address, as
- * the thousands of stubs of libGL do. This is not true of labels whose address is taken: an
- * interpreter jumps from one label to the next.
+ * Does assembler code without a size jump to an unknown place with SP at the return address, as the
+ * thousands of stubs of libGL do? Labels whose address is taken prove nothing: an interpreter jumps
+ * from one label to the next.
  */
 static bool ends_stub(struct flow *f, const struct flow_node *n)
 {
@@ -182,7 +183,7 @@ static bool contradicts_itself(struct flow *f, const struct flow_node *n)
 	return flow_is_sigreturn(f, n);
 }
 
-/* Which claims hold at @pc, outside of the gaps, for code that continues there with @s? */
+/* Returns the claims of @s that hold at @pc, outside of the gaps. */
 static unsigned int get_proved_outside(struct flow *f, uint64_t pc, const struct arch_state *s)
 {
 	const struct cfi_row *row = rows_find_state(f->r, pc);
@@ -204,7 +205,7 @@ static bool may_prove_back(const struct flow *f, const struct flow_node *n,
 	       (f->mostly_gaps && (n->op.next == ARCH_CALL || n->op.next == ARCH_CALL_UNKNOWN));
 }
 
-static void check_edge(struct flow *f, struct flow_node *n, const struct flow_edge *e)
+static void prove_by_edge(struct flow *f, struct flow_node *n, const struct flow_edge *e)
 {
 	const struct flow_node *to;
 	uint32_t byte = flow_find_byte(f, e->pc, NULL);
@@ -241,7 +242,7 @@ static void check_edge(struct flow *f, struct flow_node *n, const struct flow_ed
 	n->proved |= infer_claims_before(f->arch, &n->state, &n->op, proved);
 }
 
-/* Which claims does the instruction itself prove? */
+/* Returns the claims that the instruction itself proves. */
 static unsigned int get_proved_here(struct flow *f, const struct flow_node *n)
 {
 	if (flow_ends_frames(&n->state, &n->op))
@@ -256,7 +257,7 @@ static unsigned int get_proved_here(struct flow *f, const struct flow_node *n)
 	return 0;
 }
 
-static bool check_node(struct flow *f, struct flow_node *n)
+static bool prove_node(struct flow *f, struct flow_node *n)
 {
 	struct flow_edge edge[2];
 	bool disproved = n->disproved;
@@ -269,10 +270,10 @@ static bool check_node(struct flow *f, struct flow_node *n)
 		n->proved |= get_made_claims(f->arch, &n->state, get_proved_here(f, n));
 	nr = flow_find_edges(f, n, edge);
 	for (i = 0; i < nr; i++)
-		check_edge(f, n, &edge[i]);
+		prove_by_edge(f, n, &edge[i]);
 	for (i = 0; i < n->nr_targets; i++) {
 		flow_find_target(f, n, i, &edge[0]);
-		check_edge(f, n, &edge[0]);
+		prove_by_edge(f, n, &edge[0]);
 	}
 	return proved != n->proved || disproved != n->disproved;
 }
@@ -291,6 +292,7 @@ static uint32_t *find_unsure(const struct flow *f, uint32_t *nr)
 	return unsure;
 }
 
+/* Prove the nodes that are not sure, until no proof adds a claim. */
 static int prove_nodes(struct flow *f)
 {
 	uint32_t nr, i, *unsure = find_unsure(f, &nr);
@@ -303,10 +305,10 @@ static int prove_nodes(struct flow *f)
 	for (round = 0; round < MAX_JUMP_ROUNDS && again; round++) {
 		again = false;
 		for (i = 0; i < nr; i++) {
-			again |= check_node(f, &f->node[unsure[i]]);
+			again |= prove_node(f, &f->node[unsure[i]]);
 			f->steps += 1 + f->node[unsure[i]].nr_targets;
 		}
-		if (flow_is_too_much(f))
+		if (flow_costs_too_much(f))
 			goto out;
 	}
 	for (i = 0; again && i < f->nr_nodes; i++)

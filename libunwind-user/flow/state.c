@@ -231,8 +231,8 @@ static void apply_op(const struct arch_flow *arch, struct arch_state *s, const s
 	}
 }
 
-/* Without SP, FP or the return address, no caller can be found, now or later. */
-static void settle_state(struct arch_state *s)
+/* Without a CFA or a return address, no caller can be found, now or later. */
+static void drop_useless_state(struct arch_state *s)
 {
 	if (!s->outermost && ((!s->sp_known && s->fp_is != ARCH_FP_FRAME) ||
 			      (!s->ra_there && !s->ra_saved)))
@@ -252,7 +252,7 @@ bool flow_ends_frames(const struct arch_state *s, const struct arch_op *op)
 }
 
 /* Does the instruction only test the result of a system call? */
-static bool only_tests(const struct arch_op *op)
+static bool only_tests_result(const struct arch_op *op)
 {
 	return op->effect == ARCH_NONE && !op->size && !(op->flags & ~ARCH_ZEROES_FP) &&
 	       (op->next == ARCH_FALLTHROUGH || op->next == ARCH_BRANCH || op->next == ARCH_JUMP);
@@ -268,7 +268,8 @@ void flow_step(const struct arch_flow *arch, struct arch_state *s, const struct 
 		*s = flow_outermost;
 		return;
 	}
-	s->after_syscall = op->flags & ARCH_ENTERS_KERNEL || (s->after_syscall && only_tests(op));
+	s->after_syscall = op->flags & ARCH_ENTERS_KERNEL ||
+			   (s->after_syscall && only_tests_result(op));
 	if (op->size)
 		store_regs(arch, s, op);
 	if (op->flags & ARCH_LOADS)
@@ -291,7 +292,7 @@ void flow_step(const struct arch_flow *arch, struct arch_state *s, const struct 
 		if (s->sp_saved && s->sp_known && s->sp_slot < below)
 			lose_sp_slot(s);
 	}
-	settle_state(s);
+	drop_useless_state(s);
 }
 
 bool flow_merge_state(struct arch_state *to, const struct arch_state *s)
@@ -318,7 +319,7 @@ bool flow_merge_state(struct arch_state *to, const struct arch_state *s)
 	to->after_syscall &= s->after_syscall;
 	if (to->fp_is != s->fp_is || to->fp_depth != s->fp_depth)
 		set_fp(to, ARCH_FP_OTHER, 0);
-	settle_state(to);
+	drop_useless_state(to);
 	return old.sp_known != to->sp_known || old.fp_saved != to->fp_saved ||
 	       old.ra_saved != to->ra_saved || old.sp_saved != to->sp_saved ||
 	       old.ra_there != to->ra_there || old.after_syscall != to->after_syscall ||
@@ -507,5 +508,5 @@ void flow_drop_other_claims(const struct arch_flow *arch, struct arch_state *s, 
 	if (arch->ra_in_reg && !(claims & FLOW_RA_SLOT))
 		lose_ra_slot(s);
 	s->ra_there &= !!(claims & FLOW_RA);
-	settle_state(s);
+	drop_useless_state(s);
 }

@@ -64,12 +64,12 @@ struct v8 {
 	const struct arch_flow *arch;
 	void *decoder;
 	VEC(struct builtin) builtins;
-	const struct builtin *at;	/* the one that is followed: */
+	const struct builtin *at;	/* the builtin that is followed; below, its bytes: */
 	uint8_t *code;
 	struct insn_state *insn;	/* for each byte */
 	VEC(uint32_t) todo;
 	bool conflict;			/* assumed code leads to code with another FP */
-	bool may_have_table;		/* of jumps: the builtin takes an address in itself */
+	bool may_have_table;		/* a jump table: the builtin takes an address in itself */
 };
 
 /* --------------------------------- symbols ------------------------------- */
@@ -268,7 +268,7 @@ static bool is_entered(const struct v8 *v, const struct arch_state *s)
 	return flow_is_entered(v->arch, s) && !s->fp_saved;
 }
 
-/* Change @b to what is known after the instruction. */
+/* Change the state @b to that after the instruction. */
 static void step_state(const struct v8 *v, struct insn_state *b, const struct arch_op *op)
 {
 	struct arch_op lose = { .effect = ARCH_LOSE_SP };
@@ -358,7 +358,7 @@ static int follow_code(struct v8 *v)
 	return ret;
 }
 
-/* Follow the code that no path reaches: handlers of exceptions. */
+/* Follow the code that no path reaches, which handles exceptions. */
 static int follow_rest(struct v8 *v)
 {
 	struct insn_state frame = { .s = v->arch->entered, .assumed = true };
@@ -393,7 +393,7 @@ static bool make_row(const struct v8 *v, const struct insn_state *b, struct cfi_
 	       flow_make_row(v->r->arch, &b->s, true, row);
 }
 
-/* Runs of instructions with a row become FDEs. */
+/* Add an FDE for each run of instructions that have rows. */
 static int add_rows(struct v8 *v)
 {
 	uint32_t size = v->at->end - v->at->start, at, start = 0, end = 0;

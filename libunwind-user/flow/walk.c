@@ -30,7 +30,7 @@
  */
 #define MAX_STEPS	(16ull << 20)
 #define MAX_STEPS_TEST	(256ull << 20)
-/* Instructions of a block that leads to another function's: see takes_other_frame() */
+/* Instructions that takes_other_frame() looks at */
 #define MAX_AHEAD	8
 
 uint32_t flow_find_byte(const struct flow *f, uint64_t pc, const struct flow_gap **gap)
@@ -97,12 +97,12 @@ static void queue_calls(struct flow *f, uint32_t call)
 	}
 }
 
-/* Something about a function has changed: queue its callers. */
-static void set_fact(struct flow *f, struct flow_func *func, bool *what)
+/* Set a field of @func that its callers depend on, and queue them. */
+static void set_fact(struct flow *f, struct flow_func *func, bool *fact)
 {
-	if (*what)
+	if (*fact)
 		return;
-	*what = true;
+	*fact = true;
 	queue_calls(f, func->calls);
 }
 
@@ -167,12 +167,12 @@ static void mark_bad(struct flow *f, struct flow_func *func)
 
 /* --------------------------------- nodes --------------------------------- */
 
-/* A new node, queued; FLOW_NO_NODE if there is no room. */
-static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struct flow_gap *gap,
+/* Add and queue the node at @byte, which is in @gap. Returns FLOW_NO_NODE if there is no room. */
+static uint32_t add_node(struct flow *f, uint32_t byte, const struct flow_gap *gap,
 			 const struct arch_state *state, uint32_t func, bool sure)
 {
 	uint32_t max = f->r->img->flags & ROWS_DROPS ? MAX_NODES_TEST : MAX_NODES;
-	uint32_t n = f->nr_nodes;
+	uint32_t n = f->nr_nodes, pc = gap->start + (byte - gap->first_byte);
 	struct flow_node *node;
 
 	if (n == max) {
@@ -259,7 +259,7 @@ uint32_t flow_enter(struct flow *f, uint32_t pc, const struct arch_state *state,
 		return func;
 	if (f->node_of[byte])
 		reach_node(f, n, state, func, sure);
-	else if (add_node(f, pc, byte, gap, state, func, sure) == FLOW_NO_NODE)
+	else if (add_node(f, byte, gap, state, func, sure) == FLOW_NO_NODE)
 		return FLOW_NO_FUNC;
 	return func;
 }
@@ -321,8 +321,8 @@ bool flow_calls_aligned(const struct flow *f, const struct flow_node *n)
 
 /* --------------------------------- edges --------------------------------- */
 
-/* A jump to the start of another function: as if our caller called that function */
-static bool walk_tail_call(struct flow *f, uint32_t from, uint32_t to)
+/* Walk a jump to the start of another function, which then returns to the caller of this one. */
+static void walk_tail_call(struct flow *f, uint32_t from, uint32_t to)
 {
 	struct flow_func *func, *callee;
 
@@ -332,14 +332,13 @@ static bool walk_tail_call(struct flow *f, uint32_t from, uint32_t to)
 	if (callee->may_return)
 		set_fact(f, func, &func->may_return);
 	if (!f->node[from].sure)
-		return true;
+		return;
 	if (callee->does_return)
 		set_fact(f, func, &func->does_return);
 	if (callee->unbalanced)
 		mark_bad(f, func);
 	if (callee->loses_fp)
 		set_fact(f, func, &func->loses_fp);
-	return true;
 }
 
 /*
@@ -387,14 +386,16 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 		func = get_func(f, from);
 		if (e->kind == FLOW_EDGE_DOUBTFUL)
 			set_fact(f, func, &func->may_return);
-		to = add_node(f, e->pc, byte, gap, &e->state, to, sure);
+		to = add_node(f, byte, gap, &e->state, to, sure);
 		if (to != FLOW_NO_NODE && e->kind == FLOW_EDGE_FALLTHROUGH)
 			f->node[to].prev = from;
 		return;
 	}
 	if (e->kind == FLOW_EDGE_JUMP && f->marks[byte] & FLOW_ENTRY &&
-	    flow_is_entered(f->arch, &e->state) && walk_tail_call(f, from, to))
+	    flow_is_entered(f->arch, &e->state)) {
+		walk_tail_call(f, from, to);
 		return;
+	}
 	if (f->node[to].prev != from)
 		f->node[to].prev = FLOW_NO_NODE;
 	if (!sure) {
@@ -477,7 +478,7 @@ static bool walk_queue(struct flow *f)
 	return true;
 }
 
-static bool find_tables(struct flow *f)
+static bool find_jump_tables(struct flow *f)
 {
 	bool found = false;
 	uint32_t n;
@@ -493,7 +494,7 @@ static bool find_tables(struct flow *f)
 	return found;
 }
 
-bool flow_is_too_much(const struct flow *f)
+bool flow_costs_too_much(const struct flow *f)
 {
 	return f->steps > (f->r->img->flags & ROWS_DROPS ? MAX_STEPS_TEST : MAX_STEPS);
 }
@@ -503,10 +504,10 @@ int flow_walk(struct flow *f)
 	do {
 		while (!f->no_memory && !f->over_budget && walk_queue(f)) {
 			f->steps++;
-			if (flow_is_too_much(f))
+			if (flow_costs_too_much(f))
 				f->over_budget = true;
 		}
-	} while (!f->no_memory && !f->over_budget && find_tables(f));
+	} while (!f->no_memory && !f->over_budget && find_jump_tables(f));
 	if (f->no_memory)
 		return -ENOMEM;
 	return f->over_budget ? -E2BIG : 0;

@@ -37,12 +37,12 @@
 #define MAX_LAST_BYTES	8
 #define MAX_FUNCTION	(1u << 20)
 
-struct check_byte {
+struct compared_byte {
 	int32_t sp_depth;		/* CFA - SP before the instruction, if known */
 	uint8_t len;			/* of the instruction that starts here; 0: not reached */
 	bool known;
 	bool queued;
-	bool lost;			/* reached with an SP of which nothing is known */
+	bool lost;			/* reached with an unknown SP */
 	bool bad;			/* the row of this instruction says another SP */
 };
 
@@ -54,7 +54,7 @@ struct row_check {
 	uint64_t budget;		/* bytes to follow; more are for input made to be slow */
 	uint32_t size, room;		/* of the function, and of the arrays */
 	uint8_t *code;
-	struct check_byte *byte;
+	struct compared_byte *byte;
 	uint32_t *todo, nr_todo;
 	bool any_bad;
 };
@@ -102,13 +102,13 @@ static bool lacks_sp(const struct row_check *c, uint32_t at)
 
 static bool is_padding_at(const struct row_check *c, uint32_t at)
 {
-	return c->r->arch->padding_length(c->code + at, c->size - at);
+	return c->r->arch->get_padding_length(c->code + at, c->size - at);
 }
 
-/* Code at @to is reached from @from with @sp. @sure: from the start of the function. */
+/* Note that @from leads to @to with @sp. @sure: the start of the function leads to @from. */
 static void reach_byte(struct row_check *c, uint32_t from, uint32_t to, int32_t sp, bool sure)
 {
-	struct check_byte *b = &c->byte[to];
+	struct compared_byte *b = &c->byte[to];
 
 	if (lacks_sp(c, to))
 		return;
@@ -152,7 +152,7 @@ static bool get_effect(const struct row_check *c, uint32_t at, const struct arch
 static void reach_next(struct row_check *c, uint32_t at, const struct arch_op *op, bool sure)
 {
 	uint64_t base = c->r->img->text.start + c->fde->start, to = op->target - base;
-	const struct check_byte *b = &c->byte[at];
+	const struct compared_byte *b = &c->byte[at];
 	uint32_t next = at + op->len;
 	int32_t bytes, sp, there;
 	bool call = false;
@@ -219,7 +219,7 @@ static bool goes_on(const struct arch_op *op)
 	       op->next == ARCH_CALL_UNKNOWN || op->next == ARCH_CALL_POINTER;
 }
 
-/* Does row @b only say that the instruction after @a has pushed these bytes? */
+/* Does row @b only say that the instruction before it has pushed @bytes since row @a? */
 static bool continues_row(const struct row_check *c, const struct cfi_row *a,
 			  const struct cfi_row *b, int32_t bytes)
 {
@@ -272,7 +272,7 @@ static void follow_rest(struct row_check *c)
 			follow_lost(c, at);
 		if (c->byte[at].queued)
 			continue;
-		c->byte[at].len = c->r->arch->padding_length(c->code + at, c->size - at);
+		c->byte[at].len = c->r->arch->get_padding_length(c->code + at, c->size - at);
 		if (c->byte[at].len)
 			continue;
 		if (get_sp_depth(c, find_row(c, at), &sp)) {
@@ -336,7 +336,7 @@ static bool make_room(struct row_check *c)
 }
 
 /* Returns whether the code contradicts a row, or a negative errno. */
-static int check_function(struct row_check *c, struct rows_fde *fde)
+static int compare_function(struct row_check *c, struct rows_fde *fde)
 {
 	uint32_t at;
 	int32_t sp;
@@ -358,7 +358,7 @@ static int check_function(struct row_check *c, struct rows_fde *fde)
 	c->any_bad = false;
 	/* assembler code can have the padding before it in its FDE */
 	for (at = 0; c->arch->callee_pops && at < c->size && is_padding_at(c, at); )
-		at += c->r->arch->padding_length(c->code + at, c->size - at);
+		at += c->r->arch->get_padding_length(c->code + at, c->size - at);
 	if (at < c->size && get_sp_depth(c, find_row(c, at), &sp))
 		reach_byte(c, at, at, sp, true);
 	follow_code(c, true);
@@ -373,12 +373,12 @@ static int check_function(struct row_check *c, struct rows_fde *fde)
 	return ret ? ret : 1;
 }
 
-/* --------------------------------- doubt --------------------------------- */
+/* ------------------------- which FDEs are compared ----------------------- */
 
-/* Which FDEs were looked at; they come in ascending order */
-struct look {
-	const struct rows_fde *last;	/* the FDE that was looked at, unless others overlap it */
-	struct rows_fde before;		/* @last, as it was then */
+/* The FDEs that were compared; they come in ascending order */
+struct progress {
+	const struct rows_fde *last;	/* the last of these, unless other FDEs overlap it */
+	struct rows_fde before;		/* @last, as it was before the comparison */
 	uint32_t reach;			/* largest end of the FDEs so far, an offset in the code */
 };
 
@@ -432,32 +432,32 @@ static bool end_contradicts_rows(struct row_check *c)
 }
 
 /*
- * Skip an FDE that overlaps the FDEs before it: those have the rows of the overlap. If it is equal
- * to the last one that was checked, it gets the result of that one. Returns false if @fde is to be
- * checked. This saves reads: each check can read code from another place.
+ * Returns true if FDE number @i is not to be compared: it has no rows, or it overlaps the FDEs
+ * before it, which have the rows of the overlap. An FDE that equals the last one gets its result.
+ * This saves reads, because each comparison can read code from another place.
  */
-static bool skip_overlapping(struct row_check *c, uint32_t i, struct look *look)
+static bool skip_fde(struct row_check *c, uint32_t i, struct progress *p)
 {
 	struct rows_fde *fde = &c->r->fde[i];
 
-	if (fde->start >= look->reach) {
-		look->last = fde;
-		look->before = *fde;
-		look->reach = fde->end;
+	if (fde->start >= p->reach) {
+		p->last = fde;
+		p->before = *fde;
+		p->reach = fde->end;
 		return !fde->nr_rows || fde->start >= fde->end;
 	}
-	if (look->last && rows_is_same_fde(c->r, &look->before, fde)) {
-		fde->row = look->last->row;
-		fde->nr_rows = look->last->nr_rows;
+	if (p->last && rows_is_same_fde(c->r, &p->before, fde)) {
+		fde->row = p->last->row;
+		fde->nr_rows = p->last->nr_rows;
 		return true;
 	}
-	if (look->reach < fde->end)
-		look->reach = fde->end;
-	look->last = NULL;
+	if (p->reach < fde->end)
+		p->reach = fde->end;
+	p->last = NULL;
 	return true;
 }
 
-/* Note the padding before @fde, here because check_function() reads the same window of code. */
+/* Note the padding before @fde, here because compare_function() reads the same window of code. */
 static void note_padding(struct rows *r, struct rows_fde *fde, uint32_t *reach)
 {
 	if (fde->start > *reach && rows_is_padding(r, *reach, fde->start))
@@ -471,7 +471,7 @@ int gen_make_wrong_rows_holes(struct rows *r)
 	struct row_check c = { .r = r, .arch = r->arch->compare };
 	uint32_t i, nr = r->nr_fdes, nr_before = 0, padded = 0;
 	bool all = !r->arch->decode_push, start_is_wrong, end_is_wrong;
-	struct look look;
+	struct progress p;
 	int ret = 0;
 
 	if (!c.arch)
@@ -479,18 +479,18 @@ int gen_make_wrong_rows_holes(struct rows *r)
 	c.budget = 2 * (r->img->text.end - r->img->text.start);
 	/* repeat for the FDEs before the FDE with the contradiction */
 	for (; nr && ret >= 0; nr = nr_before, nr_before = 0) {
-		look = (struct look){ .last = NULL };
+		p = (struct progress){ .last = NULL };
 		for (i = 0; i < nr && ret >= 0; i++) {
 			c.fde = &r->fde[i];
 			note_padding(r, c.fde, &padded);
-			if (skip_overlapping(&c, i, &look))
+			if (skip_fde(&c, i, &p))
 				continue;
 			/* in this order, as the window on the code moves forward */
 			start_is_wrong = all || start_contradicts_rows(&c);
 			end_is_wrong = !all && end_contradicts_rows(&c);
 			if (!start_is_wrong && !end_is_wrong)
 				continue;
-			ret = check_function(&c, c.fde);
+			ret = compare_function(&c, c.fde);
 			if (end_is_wrong && ret > 0) {
 				all = true;
 				nr_before = i;

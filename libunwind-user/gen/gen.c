@@ -39,7 +39,7 @@ static int read_eh_frame(struct image *img, uint8_t **data, size_t *size)
 static int read_rows(struct image *img, const struct arch *arch, struct rows *rows,
 		     struct stats *stats)
 {
-	struct cfi_section sec = image_cfi(img, arch);
+	struct cfi_section sec = image_describe_eh_frame(img, arch);
 	struct stats before = *stats;
 	struct cfi_stats cfi;
 	uint8_t *data;
@@ -54,7 +54,7 @@ static int read_rows(struct image *img, const struct arch *arch, struct rows *ro
 	sec.data = data;
 	ret = cfi_parse(&sec, &rows_cfi_ops, rows, &cfi);
 	if (!ret && rows->needs_kept_reg) {
-		/* repeat with it: few files need to know where a register is kept */
+		/* repeat with this register: few files need to know where it is kept */
 		*stats = before;
 		rows_free(rows);
 		sec.reg_kept = arch->abi->reg_kept;
@@ -175,7 +175,7 @@ int gen_from_memory(gen_read_fn read, void *ctx, uint64_t addr, struct gen_table
 	return ret;
 }
 
-static int read_own(void *ctx, uint64_t addr, void *to, size_t len)
+static int read_own_memory(void *ctx, uint64_t addr, void *to, size_t len)
 {
 	(void)ctx;
 	memcpy(to, (const void *)(uintptr_t)addr, len);
@@ -184,7 +184,7 @@ static int read_own(void *ctx, uint64_t addr, void *to, size_t len)
 
 int gen_from_own_memory(uint64_t addr, struct gen_table *table, uint64_t *bias)
 {
-	return gen_from_memory(read_own, NULL, addr, table, bias);
+	return gen_from_memory(read_own_memory, NULL, addr, table, bias);
 }
 
 int gen_open(const struct gen_table *table, struct sframe_table *reader)

@@ -9,8 +9,8 @@
  *
  *	- Neighbours in one block save index entries, and the last row of a function (CFA = rsp + 8
  *	  at its ret) serves the next function too.
- *	- A function cut into prologue with body, and epilogue, gives pieces that hundreds of other
- *	  functions have byte for byte, since the long row that ends a piece has no length in it.
+ *	- A function is cut into its prologue with its body, and its epilogue. Hundreds of other
+ *	  functions have the same pieces, byte for byte, since no row holds its own length.
  *	- At most MAX_FRES rows per block bound a lookup, and offsets of one byte do for short
  *	  blocks.
  *
@@ -81,8 +81,8 @@ static uint64_t number_fre(const struct rows_row *row)
 	return (row->state + 1) * 0x9e3779b97f4a7c15ULL + row->start;
 }
 
-/* One more row for the last piece. A piece is short, and so are its sums. */
-static void add_row(struct packer *p, uint32_t i)
+/* Add row @i to the last piece. A piece has few rows, so its sums fit their types. */
+static void add_row_to_piece(struct packer *p, uint32_t i)
 {
 	struct piece *piece = &p->piece[p->nr_pieces - 1];
 	const struct rows_row *row = &p->r->row[i];
@@ -128,7 +128,7 @@ static int find_pieces(struct packer *p)
 			p->piece[p->nr_pieces - 1].kept = kept;
 			start = i;
 		}
-		add_row(p, i);
+		add_row_to_piece(p, i);
 		last = kind;
 		last_flex = flex;
 	}
@@ -263,10 +263,11 @@ static inline void offer_cut(struct cut *cut, uint32_t from, uint32_t cost)
 }
 
 /*
- * Blocks of more than WINDOWS pieces from @i on: make_block() for all of them. The packer spends
- * most of its time here. @j: the first piece that is not in the block yet.
+ * Offer the blocks of more than WINDOWS pieces from @i on, as make_block() computes them. The
+ * packer spends most of its time here. @j: the first piece that is not in the block yet.
  */
-static void offer_long(struct packer *p, uint32_t i, uint32_t j, uint32_t max_pieces, bool flex)
+static void offer_long_blocks(struct packer *p, uint32_t i, uint32_t j, uint32_t max_pieces,
+			      bool flex)
 {
 	const struct piece *piece = &p->piece[i];
 	const struct piece_sums *s = &p->sums[i], *t;
@@ -297,7 +298,7 @@ static void offer_long(struct packer *p, uint32_t i, uint32_t j, uint32_t max_pi
 	}
 }
 
-static void find_cheapest(struct packer *p, uint32_t max_pieces)
+static void find_cheapest_blocks(struct packer *p, uint32_t max_pieces)
 {
 	const struct piece *piece = p->piece;
 	struct cut *cut = p->cut;
@@ -325,7 +326,7 @@ static void find_cheapest(struct packer *p, uint32_t max_pieces)
 			offer_cut(&cut[j + 1], i, here + (nr > 1 ? b.bytes / nr : b.bytes));
 		}
 		if (j - i == WINDOWS)
-			offer_long(p, i, j, max_pieces, flex);
+			offer_long_blocks(p, i, j, max_pieces, flex);
 	}
 }
 
@@ -343,7 +344,7 @@ static void reverse_chain(struct packer *p)
 	p->cut[0].from = next;
 }
 
-static void count_taken(struct packer *p)
+static void count_taken_windows(struct packer *p)
 {
 	uint32_t i, next;
 
@@ -367,15 +368,15 @@ int gen_pack_rows(struct rows *r, struct gen_table *table)
 	if (!ret)
 		ret = count_windows(&p);
 	if (!ret) {
-		find_cheapest(&p, FIRST_PIECES);
+		find_cheapest_blocks(&p, FIRST_PIECES);
 		reverse_chain(&p);
-		count_taken(&p);
-		find_cheapest(&p, MAX_PIECES);
+		count_taken_windows(&p);
+		find_cheapest_blocks(&p, MAX_PIECES);
 		reverse_chain(&p);
-		ret = pack_write(&p);
+		ret = pack_write_blocks(&p);
 	}
 	if (!ret)
-		ret = pack_assemble(&p, table);
+		ret = pack_write_section(&p, table);
 	r->stats->table_fdes = p.nr_fdes;
 	r->stats->table_fres = p.nr_fres;
 	free(p.piece);

@@ -30,7 +30,7 @@ enum piece_kind { PIECE_NONE, PIECE_HOLE, PIECE_PLT, PIECE_NORMAL, PIECE_SIGNAL 
 struct piece {
 	uint32_t row;			/* its first row */
 	uint8_t kind;			/* enum piece_kind */
-	bool flex;			/* all its rows have no default form */
+	bool flex;			/* its rows have no default form */
 	bool goes_on;			/* the first row equals the row before the piece */
 	uint8_t nr_fres;
 	uint16_t bytes, flex_bytes;	/* size of the FREs without their starts */
@@ -59,9 +59,10 @@ struct window_count {
 	uint32_t nr;
 };
 
-/* Pieces as one block */
+/* The size of some pieces as one block */
 struct block {
-	uint32_t nr_fres, bytes;	/* bytes: in the section, without the index */
+	uint32_t nr_fres;
+	uint32_t bytes;			/* in the section, without the index */
 	unsigned int type;		/* SFRAME_FRE_TYPE_ */
 	bool flex;
 };
@@ -85,7 +86,7 @@ struct packer {
 	struct hidx known;		/* offsets of blocks */
 };
 
-/* The pieces [i, j); @flex: one of them is flexible. */
+/* Compute the block of the pieces [i, j); @flex: one of them is flexible. */
 static inline struct block make_block(const struct packer *p, uint32_t i, uint32_t j, bool flex)
 {
 	const struct piece *first = &p->piece[i];
@@ -105,8 +106,8 @@ static inline struct block make_block(const struct packer *p, uint32_t i, uint32
 	return b;
 }
 
-/* write.c: writes the blocks that p->cut chose, then the section. */
-int pack_write(struct packer *p);
-int pack_assemble(struct packer *p, struct gen_table *t);
+/* write.c: write the blocks that p->cut chose; put them together as the section. */
+int pack_write_blocks(struct packer *p);
+int pack_write_section(struct packer *p, struct gen_table *t);
 
 #endif

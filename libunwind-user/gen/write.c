@@ -14,7 +14,7 @@
 
 #include "pack.h"
 
-static void put_number(uint8_t *to, uint64_t v, unsigned int size, bool big_endian)
+static void write_number(uint8_t *to, uint64_t v, unsigned int size, bool big_endian)
 {
 	unsigned int i;
 
@@ -53,35 +53,35 @@ static int reserve_block(struct packer *p, size_t len)
 }
 
 /* Write the bytes before an attribute. @rows: a bit for each row that has saved the register */
-static uint8_t *put_kept(const struct packer *p, uint8_t *to, uint8_t slot, uint32_t rows)
+static uint8_t *write_kept(const struct packer *p, uint8_t *to, uint8_t slot, uint32_t rows)
 {
 	if (p->attr_off) {
 		to[SFRAME_KEPT_SLOT_OFF] = slot;
-		put_number(to + SFRAME_KEPT_ROWS_OFF, rows, 2, p->r->arch->abi->big_endian);
+		write_number(to + SFRAME_KEPT_ROWS_OFF, rows, 2, p->r->arch->abi->big_endian);
 	}
 	return to + p->attr_off;
 }
 
-static uint8_t *put_attr(const struct packer *p, uint8_t *to, uint32_t nr_fres, uint8_t info,
-			 uint8_t type, uint8_t rep_size)
+static uint8_t *write_attr(const struct packer *p, uint8_t *to, uint32_t nr_fres, uint8_t info,
+			   uint8_t type, uint8_t rep_size)
 {
-	put_number(to + SFRAME_V3_ATTR_NUM_FRES_OFF, nr_fres, 2, p->r->arch->abi->big_endian);
+	write_number(to + SFRAME_V3_ATTR_NUM_FRES_OFF, nr_fres, 2, p->r->arch->abi->big_endian);
 	to[SFRAME_V3_ATTR_INFO_OFF] = info;
 	to[SFRAME_V3_ATTR_INFO2_OFF] = type;
 	to[SFRAME_V3_ATTR_REP_SIZE_OFF] = rep_size;
 	return to + SFRAME_V3_ATTR_SIZE;
 }
 
-static uint8_t *put_fre(uint8_t *to, uint32_t start, unsigned int start_size, bool big_endian,
-			const uint8_t *bytes, uint8_t len)
+static uint8_t *write_fre(uint8_t *to, uint32_t start, unsigned int start_size, bool big_endian,
+			  const uint8_t *bytes, uint8_t len)
 {
-	put_number(to, start, start_size, big_endian);
+	write_number(to, start, start_size, big_endian);
 	memcpy(to + start_size, bytes, len);
 	return to + start_size + len;
 }
 
 /* Write the pieces [piece, next) as one function. */
-static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_t *off)
+static int write_normal_block(struct packer *p, uint32_t piece, uint32_t next, uint32_t *off)
 {
 	uint32_t row = p->piece[piece].row, end = p->piece[next].row, i;
 	bool signal = p->piece[piece].kind == PIECE_SIGNAL;
@@ -102,8 +102,8 @@ static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_
 		if (r->fre[r->row[i].state].adds)
 			type = SFRAME_FDE_TYPE_FLEX_ADD;
 	}
-	to = put_attr(p, p->blocks + p->blocks_size + p->attr_off, b.nr_fres,
-		      SFRAME_FDE_INFO(b.type, false, signal), type, 0);
+	to = write_attr(p, p->blocks + p->blocks_size + p->attr_off, b.nr_fres,
+			SFRAME_FDE_INFO(b.type, false, signal), type, 0);
 	for (i = row; i < end; i++) {
 		if (i > row && r->row[i].state == r->row[i - 1].state)
 			continue;
@@ -113,15 +113,15 @@ static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_
 		if (slot < fre->kept)
 			slot = fre->kept;
 		nr++;
-		to = put_fre(to, r->row[i].start - r->row[row].start, 1 << b.type, big_endian,
-			     b.flex ? fre->flex : fre->bytes,
-			     b.flex ? fre->flex_len : fre->len);
+		to = write_fre(to, r->row[i].start - r->row[row].start, 1 << b.type, big_endian,
+			       b.flex ? fre->flex : fre->bytes,
+			       b.flex ? fre->flex_len : fre->len);
 	}
-	put_kept(p, p->blocks + p->blocks_size, slot, saved);
+	write_kept(p, p->blocks + p->blocks_size, slot, saved);
 	return intern_block(p, to - (p->blocks + p->blocks_size), b.nr_fres, off);
 }
 
-static int write_plt(struct packer *p, uint32_t row, uint32_t *off)
+static int write_plt_block(struct packer *p, uint32_t row, uint32_t *off)
 {
 	const struct rows_fre *fre = &p->r->fre[p->r->row[row].state];
 	bool big_endian = p->r->arch->abi->big_endian;
@@ -129,30 +129,30 @@ static int write_plt(struct packer *p, uint32_t row, uint32_t *off)
 
 	if (reserve_block(p, 64))
 		return -ENOMEM;
-	to = put_kept(p, p->blocks + p->blocks_size, fre->kept, UINT16_MAX);
-	to = put_attr(p, to, 2,
-		      SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, true, false),
-		      SFRAME_FDE_TYPE_DEFAULT, 16);
-	to = put_fre(to, 0, 1, big_endian, fre->bytes, fre->len);
-	to = put_fre(to, fre->limit, 1, big_endian, fre->flex, fre->flex_len);
+	to = write_kept(p, p->blocks + p->blocks_size, fre->kept, UINT16_MAX);
+	to = write_attr(p, to, 2,
+			SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, true, false),
+			SFRAME_FDE_TYPE_DEFAULT, 16);
+	to = write_fre(to, 0, 1, big_endian, fre->bytes, fre->len);
+	to = write_fre(to, fre->limit, 1, big_endian, fre->flex, fre->flex_len);
 	return intern_block(p, to - (p->blocks + p->blocks_size), 2, off);
 }
 
-static int write_hole(struct packer *p, uint32_t *off)
+static int write_hole_block(struct packer *p, uint32_t *off)
 {
 	uint32_t len = p->attr_off + SFRAME_V3_ATTR_SIZE;
 	uint8_t *to;
 
 	if (reserve_block(p, len))
 		return -ENOMEM;
-	to = put_kept(p, p->blocks + p->blocks_size, SFRAME_KEPT_UNKNOWN, 0);
-	put_attr(p, to, 0, SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, false, true),
-		 SFRAME_FDE_TYPE_DEFAULT, 0);
+	to = write_kept(p, p->blocks + p->blocks_size, SFRAME_KEPT_UNKNOWN, 0);
+	write_attr(p, to, 0, SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, false, true),
+		   SFRAME_FDE_TYPE_DEFAULT, 0);
 	return intern_block(p, len, 0, off);
 }
 
 /* Write an index entry; its start still counts from the start of the code. */
-static int write_fde(struct packer *p, uint32_t start, uint32_t size, uint32_t off)
+static int write_index_entry(struct packer *p, uint32_t start, uint32_t size, uint32_t off)
 {
 	bool big_endian = p->r->arch->abi->big_endian;
 	uint8_t *to;
@@ -160,13 +160,13 @@ static int write_fde(struct packer *p, uint32_t start, uint32_t size, uint32_t o
 	if (!vec_room(&p->index, p->nr_fdes, &p->room_fdes, SFRAME_V3_FDE_SIZE))
 		return -ENOMEM;
 	to = p->index + (size_t)p->nr_fdes++ * SFRAME_V3_FDE_SIZE;
-	put_number(to + SFRAME_V3_FDE_START_OFF, start, 8, false);
-	put_number(to + SFRAME_V3_FDE_SIZE_OFF, size, 4, big_endian);
-	put_number(to + SFRAME_V3_FDE_FRE_OFF_OFF, off, 4, big_endian);
+	write_number(to + SFRAME_V3_FDE_START_OFF, start, 8, false);
+	write_number(to + SFRAME_V3_FDE_SIZE_OFF, size, 4, big_endian);
+	write_number(to + SFRAME_V3_FDE_FRE_OFF_OFF, off, 4, big_endian);
 	return 0;
 }
 
-int pack_write(struct packer *p)
+int pack_write_blocks(struct packer *p)
 {
 	const struct rows *r = p->r;
 	uint64_t *covered = &r->stats->covered_bytes, *holes = &r->stats->hole_bytes;
@@ -180,21 +180,22 @@ int pack_write(struct packer *p)
 		if (p->piece[i].kind == PIECE_NONE)
 			continue;
 		if (p->piece[i].kind == PIECE_HOLE)
-			ret = write_hole(p, &off);
+			ret = write_hole_block(p, &off);
 		else if (p->piece[i].kind == PIECE_PLT)
-			ret = write_plt(p, row, &off);
+			ret = write_plt_block(p, row, &off);
 		else
-			ret = write_normal(p, i, next, &off);
+			ret = write_normal_block(p, i, next, &off);
 		if (!ret)
-			ret = write_fde(p, r->row[row].start, r->row[end].start - r->row[row].start,
-					off + p->attr_off);
+			ret = write_index_entry(p, r->row[row].start,
+						r->row[end].start - r->row[row].start,
+						off + p->attr_off);
 		*(p->piece[i].kind == PIECE_HOLE ? holes : covered) +=
 			r->row[end].start - r->row[row].start;
 	}
 	return ret;
 }
 
-int pack_assemble(struct packer *p, struct gen_table *t)
+int pack_write_section(struct packer *p, struct gen_table *t)
 {
 	const struct arch *arch = p->r->arch;
 	uint64_t index_size = (uint64_t)p->nr_fdes * SFRAME_V3_FDE_SIZE, start, at;
@@ -208,15 +209,15 @@ int pack_assemble(struct packer *p, struct gen_table *t)
 	h = t->data = calloc(1, t->size);
 	if (!h)
 		return -ENOMEM;
-	put_number(h + SFRAME_HDR_MAGIC_OFF, SFRAME_MAGIC, 2, big_endian);
+	write_number(h + SFRAME_HDR_MAGIC_OFF, SFRAME_MAGIC, 2, big_endian);
 	h[SFRAME_HDR_VERSION_OFF] = SFRAME_VERSION_3;
 	h[SFRAME_HDR_FLAGS_OFF] = SFRAME_F_SORTED | SFRAME_F_PCREL;
 	h[SFRAME_HDR_ABI_OFF] = arch->abi->abi;
 	h[SFRAME_HDR_FIXED_RA_OFF] = arch->abi->ra_off;
-	put_number(h + SFRAME_HDR_NUM_FDES_OFF, p->nr_fdes, 4, big_endian);
-	put_number(h + SFRAME_HDR_NUM_FRES_OFF, p->nr_fres, 4, big_endian);
-	put_number(h + SFRAME_HDR_FRE_LEN_OFF, p->blocks_size, 4, big_endian);
-	put_number(h + SFRAME_HDR_FREOFF_OFF, index_size, 4, big_endian);
+	write_number(h + SFRAME_HDR_NUM_FDES_OFF, p->nr_fdes, 4, big_endian);
+	write_number(h + SFRAME_HDR_NUM_FRES_OFF, p->nr_fres, 4, big_endian);
+	write_number(h + SFRAME_HDR_FRE_LEN_OFF, p->blocks_size, 4, big_endian);
+	write_number(h + SFRAME_HDR_FREOFF_OFF, index_size, 4, big_endian);
 	if (p->attr_off) {
 		h[SFRAME_HDR_AUXHDR_LEN_OFF] = SFRAME_AUX_SIZE;
 		memcpy(h + SFRAME_HDR_SIZE, SFRAME_AUX_MAGIC, SFRAME_AUX_REG_OFF);
@@ -230,8 +231,8 @@ int pack_assemble(struct packer *p, struct gen_table *t)
 		fde = h + fde_off + (size_t)i * SFRAME_V3_FDE_SIZE;
 		memcpy(&start, fde + SFRAME_V3_FDE_START_OFF, sizeof(start));
 		at = t->base + (fde - h);
-		put_number(fde + SFRAME_V3_FDE_START_OFF, t->text_start + le64toh(start) - at, 8,
-			   big_endian);
+		write_number(fde + SFRAME_V3_FDE_START_OFF, t->text_start + le64toh(start) - at, 8,
+			     big_endian);
 	}
 	return 0;
 }

@@ -26,7 +26,7 @@
 
 #include "libunwind-user/base/base.h"
 
-/* Go's own programs stay below: 30 MB of table are 90 MB of file */
+/* Bytes; a file of 90 MB, as Go's own programs, has 30 MB of table */
 #define GO_MAX_TABLE	(256u << 20)
 
 #define GO_HEADER	(8 + 8 * 8)	/* bytes of the header that go_open() reads */
@@ -40,8 +40,9 @@ struct go_table {
 	size_t size;
 	/*
 	 * The address of runtime.text, as the file counts addresses. 0: go_open() takes it from the
-	 * header. In a position-independent file a relocation sets that field, and since Go 1.26
-	 * nothing does: the caller finds it then, see go_find_text_field().
+	 * header. In a position-independent file a relocation sets that field of the header, and
+	 * since Go 1.26 nothing sets it: the caller then finds the address, see
+	 * go_find_text_field().
 	 */
 	uint64_t text_start;
 
@@ -90,7 +91,7 @@ size_t go_find_text_field(const struct go_table *t);
 int go_get_func(const struct go_table *t, uint32_t i, struct go_func *f);
 
 /* The function whose range has @pc: 0, -ENOENT if there is none, -EINVAL as go_get_func(). */
-int go_find(const struct go_table *t, uint64_t pc, struct go_func *f);
+int go_find_func(const struct go_table *t, uint64_t pc, struct go_func *f);
 
 /* A name, terminated, in the table; NULL if it is not there. */
 const char *go_get_name(const struct go_table *t, uint32_t name);

@@ -24,7 +24,7 @@
 /* The size of a function without its entry. Go 1.20 added start_line before funcID. */
 #define FUNC_SIZE	36
 #define MAX_NAME	(64u << 10)
-#define PCDATA_INLINE	2		/* what is inlined there; src/runtime/symtab.go */
+#define PCDATA_INLINE	2		/* inlined functions; src/runtime/symtab.go */
 
 static uint32_t get32(const struct go_table *t, uint64_t off)
 {
@@ -163,7 +163,7 @@ int go_get_func(const struct go_table *t, uint32_t i, struct go_func *f)
 	return 0;
 }
 
-int go_find(const struct go_table *t, uint64_t pc, struct go_func *f)
+int go_find_func(const struct go_table *t, uint64_t pc, struct go_func *f)
 {
 	uint32_t i;
 	int ret;

@@ -16,42 +16,49 @@
 
 #include "rows.h"
 
-static unsigned int get_word_shift(const int32_t *word, const bool *is_control, unsigned int nr)
+/* The words of an FRE; those of its default form have no control words. */
+struct fre_words {
+	int32_t v[SFRAME_FRE_MAX_WORDS];
+	bool is_control[SFRAME_FRE_MAX_WORDS];
+	unsigned int nr;
+};
+
+static void add_word(struct fre_words *w, int32_t v, bool is_control)
+{
+	w->is_control[w->nr] = is_control;
+	w->v[w->nr++] = v;
+}
+
+static unsigned int get_word_shift(const struct fre_words *w)
 {
 	unsigned int shift = 0, i;
 
-	for (i = 0; i < nr; i++) {
-		if (is_control && is_control[i]) {
-			if (word[i] > UINT8_MAX && shift < 1)
-				shift = 1;
-			continue;
-		}
-		if (word[i] != (int8_t)word[i] && shift < 1)
-			shift = 1;
-		if (word[i] != (int16_t)word[i])
+	for (i = 0; i < w->nr; i++) {
+		if (w->is_control[i] ? w->v[i] > UINT8_MAX : w->v[i] != (int8_t)w->v[i])
+			shift = shift < 1 ? 1 : shift;
+		if (!w->is_control[i] && w->v[i] != (int16_t)w->v[i])
 			shift = 2;
 	}
 	return shift;
 }
 
-static uint8_t put_words(uint8_t *to, bool sp, bool mangled, const int32_t *word,
-			 const bool *is_control, unsigned int nr, bool big_endian)
+static uint8_t put_words(uint8_t *to, bool sp, bool mangled, const struct fre_words *w,
+			 bool big_endian)
 {
-	unsigned int shift = get_word_shift(word, is_control, nr), size = 1 << shift, i, b;
+	unsigned int shift = get_word_shift(w), size = 1 << shift, i, b;
 	uint8_t *p = to;
 
-	*p++ = SFRAME_FRE_INFO(sp, nr, shift, mangled);
-	for (i = 0; i < nr; i++) {
+	*p++ = SFRAME_FRE_INFO(sp, w->nr, shift, mangled);
+	for (i = 0; i < w->nr; i++) {
 		for (b = 0; b < size; b++)
-			p[big_endian ? size - 1 - b : b] = (uint32_t)word[i] >> 8 * b;
+			p[big_endian ? size - 1 - b : b] = (uint32_t)w->v[i] >> 8 * b;
 		p += size;
 	}
 	return p - to;
 }
 
 /* One pair of a flexible FRE; @cfa: the pair of the CFA, which cannot count from the CFA. */
-static bool encode_pair(const struct cfi_rule *rule, bool cfa, int32_t *word, bool *is_control,
-			unsigned int *nr)
+static bool encode_pair(const struct cfi_rule *rule, bool cfa, struct fre_words *w)
 {
 	int32_t control;
 
@@ -73,14 +80,10 @@ static bool encode_pair(const struct cfi_rule *rule, bool cfa, int32_t *word, bo
 	default:
 		return false;
 	}
-	is_control[*nr] = true;
-	word[(*nr)++] = control;
-	is_control[*nr] = false;
-	word[(*nr)++] = rule->off;
-	if (rule->add) {
-		is_control[*nr] = false;
-		word[(*nr)++] = rule->add;
-	}
+	add_word(w, control, true);
+	add_word(w, rule->off, false);
+	if (rule->add)
+		add_word(w, rule->add, false);
 	return true;
 }
 
@@ -93,29 +96,31 @@ static bool encode_cfa(const struct sframe_arch *abi, int32_t off, int32_t *word
 	return v % abi->cfa_scale == 0 && *word == v / abi->cfa_scale;
 }
 
-static bool encode_default(const struct sframe_arch *abi, const struct cfi_row *s, int32_t *word,
-			   unsigned int *nr)
+static bool encode_default(const struct sframe_arch *abi, const struct cfi_row *s,
+			   struct fre_words *w)
 {
-	*nr = 0;
+	int32_t cfa;
+
 	if (s->cfa.how != CFI_REG && s->cfa.how != CFI_PLT)
 		return false;
 	if (s->cfa.reg != abi->reg_sp && s->cfa.reg != abi->reg_fp)
 		return false;
-	if (!encode_cfa(abi, s->cfa.off, &word[(*nr)++]))
+	if (!encode_cfa(abi, s->cfa.off, &cfa))
 		return false;
+	add_word(w, cfa, false);
 	if (abi->ra_off) {
 		if (s->ra.how != CFI_AT_CFA || s->ra.off != abi->ra_off)
 			return false;
 	} else if (s->ra.how == CFI_AT_CFA && s->ra.off) {
-		word[(*nr)++] = s->ra.off;
+		add_word(w, s->ra.off, false);
 	} else if (s->ra.how != CFI_SAME) {
 		return false;
 	} else if (s->fp.how != CFI_SAME) {
 		/* RA is in its register: 0 keeps the place */
-		word[(*nr)++] = 0;
+		add_word(w, 0, false);
 	}
 	if (s->fp.how == CFI_AT_CFA)
-		word[(*nr)++] = s->fp.off;
+		add_word(w, s->fp.off, false);
 	else if (s->fp.how != CFI_SAME)
 		return false;
 	return true;
@@ -124,28 +129,24 @@ static bool encode_default(const struct sframe_arch *abi, const struct cfi_row *
 static uint8_t encode_flexible(const struct sframe_arch *abi, const struct cfi_row *s,
 			       struct rows_fre *fre)
 {
-	int32_t word[SFRAME_FRE_MAX_WORDS];
-	bool is_control[SFRAME_FRE_MAX_WORDS];
 	/* without a fixed place, RA is in its register */
 	bool ra_default = abi->ra_off ? s->ra.how == CFI_AT_CFA && s->ra.off == abi->ra_off :
 			  s->ra.how == CFI_SAME;
 	struct cfi_rule cfa = s->cfa;
-	unsigned int nr = 0;
+	struct fre_words w = { .nr = 0 };
 
-	if (!encode_cfa(abi, cfa.off, &cfa.off) || !encode_pair(&cfa, true, word, is_control, &nr))
+	if (!encode_cfa(abi, cfa.off, &cfa.off) || !encode_pair(&cfa, true, &w))
 		return STATS_CAUSE_CFA;
 	if (!ra_default) {
-		if (!encode_pair(&s->ra, false, word, is_control, &nr))
+		if (!encode_pair(&s->ra, false, &w))
 			return STATS_CAUSE_RA;
 	} else if (s->fp.how != CFI_SAME) {
-		is_control[nr] = true;
-		word[nr++] = 0;
+		add_word(&w, 0, true);
 	}
-	if (s->fp.how != CFI_SAME && !encode_pair(&s->fp, false, word, is_control, &nr))
+	if (s->fp.how != CFI_SAME && !encode_pair(&s->fp, false, &w))
 		return STATS_CAUSE_FP;
 	fre->adds = s->cfa.add;
-	fre->flex_len = put_words(fre->flex, false, s->flags & CFI_MANGLED, word, is_control, nr,
-				  abi->big_endian);
+	fre->flex_len = put_words(fre->flex, false, s->flags & CFI_MANGLED, &w, abi->big_endian);
 	return 0;
 }
 
@@ -153,8 +154,8 @@ void rows_encode(const struct arch *arch, const struct cfi_row *s, struct rows_f
 {
 	const struct sframe_arch *abi = arch->abi;
 	/* stubs push as much as calls do */
-	int32_t word[3], pushed = -abi->ra_off;
-	unsigned int nr;
+	int32_t pushed = -abi->ra_off;
+	struct fre_words w = { .nr = 0 };
 
 	memset(fre, 0, sizeof(*fre));
 	fre->signal = s->flags & CFI_SIGNAL;
@@ -178,9 +179,9 @@ void rows_encode(const struct arch *arch, const struct cfi_row *s, struct rows_f
 		return;
 	fre->plt = s->cfa.how == CFI_PLT;
 	fre->limit = s->cfa.limit;
-	if (encode_default(abi, s, word, &nr)) {
+	if (encode_default(abi, s, &w)) {
 		fre->len = put_words(fre->bytes, s->cfa.reg == abi->reg_sp,
-				      s->flags & CFI_MANGLED, word, NULL, nr, abi->big_endian);
+				     s->flags & CFI_MANGLED, &w, abi->big_endian);
 	} else {
 		fre->flex_only = true;
 	}
@@ -190,8 +191,8 @@ void rows_encode(const struct arch *arch, const struct cfi_row *s, struct rows_f
 		/* ld writes only simple rules for stubs */
 		fre->cause = STATS_CAUSE_CFA;
 	} else {
-		word[0] += pushed;
-		fre->flex_len = put_words(fre->flex, s->cfa.reg == abi->reg_sp, false, word, NULL,
-					  nr, abi->big_endian);
+		w.v[0] += pushed;
+		fre->flex_len = put_words(fre->flex, s->cfa.reg == abi->reg_sp, false, &w,
+					  abi->big_endian);
 	}
 }

@@ -81,7 +81,7 @@ struct go_body {
 	/* If it is in assembler: */
 	uint64_t sp_lost_from;		/* from here on, SP is not known; end: never */
 	uint64_t fp_lost_from;		/* from here on, FP has another value; end: never */
-	/* after sp_lost_from: FP is the caller's from here on; 0: never */
+	/* after sp_lost_from, FP is the caller's again from here on; 0: never */
 	uint64_t reload;
 	bool keeps_fp;			/* before reload, FP is that of the frame */
 };
@@ -124,7 +124,7 @@ static enum go_role find_role(const struct go_func *f, const char *name)
 
 /* ------------------------------- the table ------------------------------- */
 
-/* A table starts at a multiple of 32. */
+/* Find a table in [start, end), where it starts at a multiple of 32. */
 static bool search_range(struct image *img, uint64_t start, uint64_t end, uint64_t *budget)
 {
 	uint8_t buf[SEARCH_CHUNK], head[GO_HEADER];
@@ -152,10 +152,11 @@ static bool search_range(struct image *img, uint64_t start, uint64_t end, uint64
 }
 
 /*
- * In a file without section headers the table can be in any segment of data. In a
- * position-independent program that a linker of C made, it is a part of .data.rel.ro.
+ * Find a table without a section of its own. In a file without section headers the table can be in
+ * any segment of data. In a position-independent program that a linker of C made, it is a part of
+ * .data.rel.ro.
  */
-static void search_table(struct image *img)
+static void find_unnamed_table(struct image *img)
 {
 	uint64_t budget = SEARCH_BUDGET;
 	const struct image_load *l;
@@ -202,7 +203,7 @@ static int open_table(struct go_rows *g)
 	struct go_func first, last;
 
 	if (img->go.start == img->go.end)
-		search_table(img);
+		find_unnamed_table(img);
 	size = img->go.end - img->go.start;
 	if (!size || size > GO_MAX_TABLE)
 		return 1;
@@ -282,7 +283,7 @@ static void find_frame(struct go_rows *g, struct go_body *b)
 	}
 }
 
-/* Is FP stored to @slot, from the CFA on, or loaded from there, by way of SP? */
+/* Does the instruction access CFA + @slot, by an address that counts from SP? SP is CFA - @cfa. */
 static bool is_at_slot(const struct arch_op *op, int64_t cfa, int64_t slot)
 {
 	return !op->by_fp && op->off + op->fp_at - cfa == slot;
@@ -409,7 +410,7 @@ static int add_row_by_fp(struct go_rows *g, const struct go_body *b, uint64_t st
 	return add_state_row(g, b, start, &s);
 }
 
-/* At @at, SP is as at entry: has the code before it lost RA and FP of the frame? */
+/* SP is as at entry at @at. Has the code before @at lost RA and FP of the frame? */
 static bool loses_frame(struct go_rows *g, const struct go_body *b, uint64_t at, int32_t size)
 {
 	struct arch_go_code code;
@@ -431,7 +432,7 @@ static int add_popped_row(struct go_rows *g, const struct go_body *b, const stru
 }
 
 /* Is this the start of a function that stops a goroutine, and never returns? */
-static bool is_stop(struct go_rows *g, uint64_t addr)
+static bool stops_goroutine(struct go_rows *g, uint64_t addr)
 {
 	static const char *const names[] = {
 		"runtime.goschedImpl", "runtime.gopreempt_m", "runtime.preemptPark",
@@ -440,7 +441,7 @@ static bool is_stop(struct go_rows *g, uint64_t addr)
 	const char *name;
 	size_t i;
 
-	if (go_find(&g->t, addr, &f) || f.start != addr)
+	if (go_find_func(&g->t, addr, &f) || f.start != addr)
 		return false;
 	name = go_get_name(&g->t, f.name);
 	for (i = 0; name && i < sizeof(names) / sizeof(*names); i++) {
@@ -450,9 +451,9 @@ static bool is_stop(struct go_rows *g, uint64_t addr)
 	return false;
 }
 
-/* In the code of @p up to @end, with a frame of @size bytes: calls that stop a goroutine */
-static int add_stops(struct go_rows *g, const struct go_body *b, const struct go_pcs *p,
-		     uint64_t end, int32_t size)
+/* Add rows for the calls that stop a goroutine, in the code of @p up to @end. */
+static int add_stop_rows(struct go_rows *g, const struct go_body *b, const struct go_pcs *p,
+			 uint64_t end, int32_t size)
 {
 	struct arch_op op;
 	int ret = 0;
@@ -463,7 +464,7 @@ static int add_stops(struct go_rows *g, const struct go_body *b, const struct go
 	for (pc = p->start; pc < end && !ret; pc += op.len) {
 		if (!decode_insn(g, pc, end, &op))
 			break;
-		if (op.next != ARCH_CALL || !is_stop(g, op.target))
+		if (op.next != ARCH_CALL || !stops_goroutine(g, op.target))
 			continue;
 		ret = add_state_row(g, b, pc, &outermost);
 		if (!ret && pc + op.len < end)
@@ -472,9 +473,9 @@ static int add_stops(struct go_rows *g, const struct go_body *b, const struct go
 	return ret;
 }
 
-/* The rows of [start of @p, @end), where SP moves as the table says */
-static int add_segment(struct go_rows *g, const struct go_body *b, const struct go_pcs *p,
-		       uint64_t end, int32_t before)
+/* Add the rows of [start of @p, @end), where SP moves as the table says. */
+static int add_pcs_rows(struct go_rows *g, const struct go_body *b, const struct go_pcs *p,
+			uint64_t end, int32_t before)
 {
 	bool is_asm = b->f.flags & GO_ASM, saved, hole;
 	uint64_t from = p->start;
@@ -500,7 +501,7 @@ static int add_segment(struct go_rows *g, const struct go_body *b, const struct 
 	if (ret || from >= end)
 		return ret;
 	ret = add_plain_row(g, b, from, size, saved, saved);
-	return !ret && saved && b->role == GO_STOPS ? add_stops(g, b, p, end, size) : ret;
+	return !ret && saved && b->role == GO_STOPS ? add_stop_rows(g, b, p, end, size) : ret;
 }
 
 /* Add rows for code after the instruction that gave SP the value of another stack. */
@@ -521,7 +522,7 @@ static int add_after_switch(struct go_rows *g, const struct go_body *b, const st
 	return ret;
 }
 
-static int add_rows(struct go_rows *g, const struct go_body *b)
+static int add_body_rows(struct go_rows *g, const struct go_body *b)
 {
 	int32_t before = 0;
 	struct go_pcs p;
@@ -530,7 +531,7 @@ static int add_rows(struct go_rows *g, const struct go_body *b)
 	go_pcs_start(&p, &g->t, &b->f, b->f.pcsp);
 	while (!ret && go_pcs_next(&p)) {
 		if (p.start < b->sp_lost_from)
-			ret = add_segment(g, b, &p, b->sp_lost_from, before);
+			ret = add_pcs_rows(g, b, &p, b->sp_lost_from, before);
 		if (!ret && p.end > b->sp_lost_from && b->role != GO_CALLERS_FP)
 			ret = add_after_switch(g, b, &p);
 		before = p.value;
@@ -583,7 +584,7 @@ static int add_func(struct go_rows *g, const struct go_func *f)
 	g->r->stats->go_bytes += end - f->start;
 	if (b.role == GO_OUTERMOST)
 		return add_state_row(g, &b, f->start, &outermost);
-	return add_rows(g, &b);
+	return add_body_rows(g, &b);
 }
 
 /*

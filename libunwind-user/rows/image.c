@@ -73,7 +73,7 @@ bool image_in_exec_segment(const struct image *img, uint64_t start, uint64_t end
 	return l && l->exec;
 }
 
-const uint8_t *image_move(struct image *img, uint64_t vaddr, size_t len)
+const uint8_t *image_move_window(struct image *img, uint64_t vaddr, size_t len)
 {
 	const struct image_load *l = find_load(img, vaddr, vaddr + len);
 	uint64_t left;
@@ -139,7 +139,7 @@ void image_distrust_sections(struct image *img)
 	sort_code(img);
 }
 
-/* The numbers of a file are then those of a 64-bit file: see base/elf32.h. */
+/* Read the header of a 32-bit file as that of a 64-bit file. */
 static int read_header32(struct image *img, Elf64_Ehdr *ehdr)
 {
 	Elf32_Ehdr head;
@@ -157,7 +157,6 @@ static int read_header(struct image *img, Elf64_Ehdr *ehdr)
 
 	if (!ret)
 		ret = is_32 ? read_header32(img, ehdr) : read_file(img, 0, ehdr, sizeof(*ehdr));
-
 	if (ret == -EFAULT || (!ret && memcmp(ehdr->e_ident, ELFMAG, SELFMAG)))
 		return -ENOEXEC;
 	if (ret)
@@ -404,7 +403,8 @@ static void find_eh_frame(struct image *img)
 	if (size > sizeof(hdr))
 		size = sizeof(hdr);
 	if (!size || image_read(img, img->eh_hdr.start, hdr, size) ||
-	    cfi_hdr_parse(hdr, size, img->eh_hdr.start, img->big_endian, img->addr_size, &start))
+	    cfi_find_eh_frame(hdr, size, img->eh_hdr.start, img->big_endian, img->addr_size,
+			      &start))
 		return;
 	l = find_load(img, start, start);
 	if (!l)
@@ -437,7 +437,7 @@ int image_open(struct image *img)
 	return 0;
 }
 
-struct cfi_section image_cfi(const struct image *img, const struct arch *arch)
+struct cfi_section image_describe_eh_frame(const struct image *img, const struct arch *arch)
 {
 	const struct sframe_arch *abi = arch->abi;
 

@@ -285,21 +285,21 @@ int rows_sort(struct rows *r)
 	return 0;
 }
 
-/* Callbacks for the stubs that the architecture finds in a PLT */
+/* Callbacks of arch.add_plt_rows() */
 
-static const uint8_t *stub_code(void *ctx, uint64_t addr, size_t len)
+static const uint8_t *get_stub_code(void *ctx, uint64_t addr, size_t len)
 {
 	struct rows *r = ctx;
 
 	return image_code(r->img, addr, len);
 }
 
-static int stub_fde(void *ctx, uint64_t start, uint64_t end)
+static int add_stub_fde(void *ctx, uint64_t start, uint64_t end)
 {
 	return rows_add_fde(ctx, start, end);
 }
 
-static int stub_row(void *ctx, uint64_t start, const struct cfi_row *state)
+static int add_stub_row(void *ctx, uint64_t start, const struct cfi_row *state)
 {
 	return rows_add_row(ctx, start, state);
 }
@@ -315,7 +315,7 @@ static void extend_stub(void *ctx, uint64_t end)
 static int add_stubs(struct rows *r, uint64_t start, uint64_t end, uint32_t nr_fdes)
 {
 	const struct arch_plt plt = {
-		.ctx = r, .code = stub_code, .fde = stub_fde, .row = stub_row,
+		.ctx = r, .code = get_stub_code, .fde = add_stub_fde, .row = add_stub_row,
 		.extend = extend_stub,
 	};
 	uint64_t base = r->img->text.start;
@@ -376,7 +376,7 @@ static int add_pc_thunk(struct rows *r, uint64_t start, size_t len)
 	return ret ? ret : rows_add_row(r, 0, &row);
 }
 
-/* Add those at the start of [start, end). */
+/* Add the thunks at the start of [start, end), one after the other. */
 static int add_pc_thunks_in(struct rows *r, uint64_t start, uint64_t end)
 {
 	uint64_t base = r->img->text.start, at;
@@ -454,7 +454,7 @@ bool rows_is_padding(struct rows *r, uint32_t start, uint32_t end)
 	}
 	code = image_code(r->img, r->img->text.start + start, len);
 	for (; code && len; code += n, len -= n) {
-		n = r->arch->padding_length(code, len);
+		n = r->arch->get_padding_length(code, len);
 		if (!n)
 			return false;
 	}

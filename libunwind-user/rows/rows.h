@@ -37,7 +37,7 @@ struct image_load {
 #define IMAGE_MAX_PLTS	8
 #define IMAGE_MAX_LISTS	16
 
-/* Sections that name code: symbols, relocations, and arrays of functions to run at start and end */
+/* A section that names code: symbols, relocations, or functions to run at start and end */
 struct image_list {
 	uint32_t type;			/* SHT_ */
 	uint64_t vaddr;			/* 0: not mapped */
@@ -122,7 +122,7 @@ int image_read_list(struct image *img, uint64_t off, void *to, size_t len);
 int image_read(struct image *img, uint64_t vaddr, void *to, size_t len);
 
 /* image_code() for bytes outside the window: moves the window */
-const uint8_t *image_move(struct image *img, uint64_t vaddr, size_t len);
+const uint8_t *image_move_window(struct image *img, uint64_t vaddr, size_t len);
 
 /*
  * Returns @len (up to IMAGE_MAX_CODE) bytes of code, valid until the next call. NULL if the bytes
@@ -134,7 +134,7 @@ static inline const uint8_t *image_code(struct image *img, uint64_t vaddr, size_
 
 	if (at <= img->window_size && len <= img->window_size - at)
 		return img->window + at;
-	return image_move(img, vaddr, len);
+	return image_move_window(img, vaddr, len);
 }
 
 /* Are all of these bytes in one executable segment? */
@@ -147,7 +147,7 @@ bool image_in_code_range(const struct image *img, uint64_t start, uint64_t end);
 void image_distrust_sections(struct image *img);
 
 /* The description of the image's .eh_frame for cfi_parse(), without the bytes. */
-struct cfi_section image_cfi(const struct image *img, const struct arch *arch);
+struct cfi_section image_describe_eh_frame(const struct image *img, const struct arch *arch);
 
 /* ----------------------------- encode.c ------------------------------ */
 
@@ -244,9 +244,8 @@ uint32_t rows_intern_state(struct rows *r, const struct cfi_row *state);
 int rows_sort(struct rows *r);
 
 /*
- * Add FDEs for functions that only read their return address (arch.match_pc_thunk). They are added
- * if nothing but padding is between them and an FDE or another such function before. Keeps the FDEs
- * sorted.
+ * Add FDEs for functions that only read their return address (arch.match_pc_thunk), if nothing but
+ * padding is between them and the FDE before. Keeps the FDEs sorted.
  */
 int rows_add_pc_thunks(struct rows *r);
 

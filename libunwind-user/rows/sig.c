@@ -17,7 +17,7 @@
 
 #include "rows.h"
 
-#define MIN_CODE	8
+#define MIN_CODE	8		/* fewer bytes may be other code */
 #define MAX_SIZE	32		/* bytes of such code */
 #define ALIGN		4
 
@@ -40,7 +40,7 @@ bool rows_is_unknown_sigreturn(struct rows *r, const struct rows_fde *fde)
 	return false;
 }
 
-static int add_row(struct rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t pc)
+static int add_sigreturn(struct rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t pc)
 {
 	uint8_t sp = r->arch->abi->reg_sp;
 	struct cfi_row state = {
@@ -60,7 +60,9 @@ static int add_row(struct rows *r, const struct sframe_sig *sig, uint32_t start,
 	return ret ? ret : rows_add_row(r, 0, &state);
 }
 
-static int find_sig(struct rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t end)
+/* Add rows where the code in [start, end) is that of @sig. */
+static int add_sigreturns_of(struct rows *r, const struct sframe_sig *sig, uint32_t start,
+			     uint32_t end)
 {
 	uint64_t base = r->img->text.start;
 	uint32_t pc = start + (-(base + start) & (ALIGN - 1)), i, len;
@@ -72,7 +74,7 @@ static int find_sig(struct rows *r, const struct sframe_sig *sig, uint32_t start
 		code = image_code(r->img, base + pc, len);
 		for (i = 0; code && i + sig->code_len <= len && !ret; i += ALIGN) {
 			if (!memcmp(code + i, sig->code, sig->code_len))
-				ret = add_row(r, sig, start, pc + i);
+				ret = add_sigreturn(r, sig, start, pc + i);
 		}
 		/* the next round finds code that starts in the last bytes */
 		pc += len - (len > sig->code_len ? sig->code_len - 1 : 0);
@@ -92,7 +94,7 @@ int rows_add_sigreturns(struct rows *r, uint32_t start, uint32_t end)
 		return 0;
 	for (i = 0; i < abi->nr_sigs && !ret; i++) {
 		if (abi->sigs[i].code_len >= MIN_CODE)
-			ret = find_sig(r, &abi->sigs[i], start, end);
+			ret = add_sigreturns_of(r, &abi->sigs[i], start, end);
 	}
 	return ret;
 }

@@ -11,15 +11,16 @@
 
 /* Why a range has no rules; continues enum cfi_cause. */
 enum stats_cause {
-	STATS_CAUSE_CFA = CFI_NR_CAUSES, /* SFrame cannot express the rule of the CFA, */
-	STATS_CAUSE_RA,			/* ... of the return address, */
-	STATS_CAUSE_FP,			/* ... of the frame pointer (which is lost) */
+	/* SFrame cannot express the rule of the CFA, of the return address, of FP */
+	STATS_CAUSE_CFA = CFI_NR_CAUSES,
+	STATS_CAUSE_RA,
+	STATS_CAUSE_FP,
 	STATS_CAUSE_OVERLAP,		/* FDEs that contradict each other */
 	STATS_CAUSE_OUTSIDE,		/* FDE for addresses that are not code */
 	STATS_CAUSE_PLT,		/* PLT rule at an odd address */
-	STATS_CAUSE_SIGNAL,	/* returns from signal handlers, and .eh_frame does not say so */
+	STATS_CAUSE_SIGNAL,		/* return from a signal, unknown to .eh_frame */
 	STATS_CAUSE_GO,			/* Go: switches stacks, or has an unknown prologue */
-	STATS_CAUSE_CODE,		/* the code moves SP in another way */
+	STATS_CAUSE_CODE,		/* the code moves SP as .eh_frame does not say */
 	/* Not a hole, but not covered: */
 	STATS_CAUSE_FLOW,		/* code without .eh_frame, too much of it to follow */
 	STATS_NR_CAUSES

@@ -3,7 +3,7 @@
 #include "sframe_func.h"
 #include "sframe_list.h"
 
-int sframe_nr_rows(const struct sframe_table *t, u32 *nr)
+int sframe_get_nr_rows(const struct sframe_table *t, u32 *nr)
 {
 	u8 buf[sizeof(*nr)];
 	const u8 *p;
@@ -76,8 +76,8 @@ int sframe_make_index(const struct sframe_table *t, struct sframe_index *index, 
 	return 0;
 }
 
-int sframe_find_by(const struct sframe_table *t, const struct sframe_index *index, u64 pc,
-		   struct sframe_row *row)
+int sframe_find_indexed(const struct sframe_table *t, const struct sframe_index *index, u64 pc,
+			struct sframe_row *row)
 {
 	u32 low, found, part;
 	int ret;

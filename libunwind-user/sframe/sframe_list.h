@@ -12,7 +12,7 @@
 #include "sframe_read.h"
 
 /* The number of rows, as the header says; nothing checks it. Returns 0, or as sframe_get_func(). */
-int sframe_nr_rows(const struct sframe_table *t, u32 *nr);
+int sframe_get_nr_rows(const struct sframe_table *t, u32 *nr);
 
 /*
  * Function number @index, 0 to nr_fdes - 1 in the order of their addresses. Returns 0, -ENOENT for
@@ -47,7 +47,7 @@ int sframe_make_index(const struct sframe_table *t, struct sframe_index *index, 
  * As sframe_find(), with an index of @t. The rows are the same, except in a table that is not
  * sorted.
  */
-int sframe_find_by(const struct sframe_table *t, const struct sframe_index *index, u64 pc,
-		   struct sframe_row *row);
+int sframe_find_indexed(const struct sframe_table *t, const struct sframe_index *index, u64 pc,
+			struct sframe_row *row);
 
 #endif

@@ -23,7 +23,7 @@ struct out {
 	char text[MAX_PLAIN];
 };
 
-static void take_piece(const char *piece, size_t len, void *arg)
+static void append_piece(const char *piece, size_t len, void *arg)
 {
 	struct out *o = arg;
 
@@ -38,7 +38,7 @@ char *symbols_demangle(const char *name)
 	char *plain = NULL;
 	struct out *o;
 
-	/* _Z, _R, _GLOBAL__I_; nothing else is tried as C++ */
+	/* mangled names start with _Z, _R or _GLOBAL__I_ */
 	if (name[0] != '_' || !strchr("ZRG", name[1]) || !name[1] ||
 	    strnlen(name, MAX_MANGLED) == MAX_MANGLED)
 		return NULL;
@@ -47,8 +47,8 @@ char *symbols_demangle(const char *name)
 		return NULL;
 	o->len = 0;
 	if (!setjmp(o->too_long) &&
-	    (rust_demangle_callback(name, DMGL_AUTO, take_piece, o) ||
-	     (o->len = 0, cplus_demangle_v3_callback(name, DMGL_AUTO, take_piece, o)))) {
+	    (rust_demangle_callback(name, DMGL_AUTO, append_piece, o) ||
+	     (o->len = 0, cplus_demangle_v3_callback(name, DMGL_AUTO, append_piece, o)))) {
 		o->text[o->len] = '\0';
 		plain = strdup(o->text);
 	}

@@ -36,7 +36,7 @@ static uint32_t get_rank(const char *name, int bind)
 	return rank + 4 * (15 - (under < 15 ? under : 15));
 }
 
-int symtab_add(struct collect *c, const GElf_Sym *s, const char *name)
+int symtab_add_func(struct collect *c, const GElf_Sym *s, const char *name)
 {
 	struct symtab *tab = c->tab;
 	size_t len = strlen(name) + 1;
@@ -59,7 +59,7 @@ int symtab_add(struct collect *c, const GElf_Sym *s, const char *name)
 }
 
 /* Does section @ndx hold code? Labels in assembler code carry no type. */
-static int is_code(Elf *elf, size_t ndx)
+static bool is_code(Elf *elf, size_t ndx)
 {
 	Elf_Scn *scn = ndx && ndx < SHN_LORESERVE ? elf_getscn(elf, ndx) : NULL;
 	GElf_Shdr shdr;
@@ -80,7 +80,8 @@ static int add_bound(struct collect *c, uint64_t addr)
 }
 
 /*
- * A symbol that does not name a function ends one; so do $x and the like, which mark code and data.
+ * Add a symbol of a function. Other symbols of code end the function before them, as do $x and the
+ * like, which mark code and data. @all: the symbol is of .symtab, not of .dynsym.
  */
 static int collect_sym(struct collect *c, Elf *elf, const GElf_Sym *s, const char *name, bool all)
 {
@@ -100,7 +101,7 @@ static int collect_sym(struct collect *c, Elf *elf, const GElf_Sym *s, const cha
 	if (!name || !*name || (type == STT_NOTYPE && *name == '$') ||
 	    (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
 		return add_bound(c, s->st_value);
-	return symtab_add(c, s, name);
+	return symtab_add_func(c, s, name);
 }
 
 static int collect_table(struct collect *c, Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr)
@@ -216,7 +217,7 @@ static int read_segments(struct symtab *tab, Elf *elf)
 	return 0;
 }
 
-int symtab_read(struct symtab *tab, int fd, symtab_add_more *more, void *arg)
+int symtab_read(struct symtab *tab, int fd, debug_collect_fn *collect_debug, void *arg)
 {
 	struct collect c = { .tab = tab };
 	GElf_Ehdr ehdr;
@@ -236,9 +237,9 @@ int symtab_read(struct symtab *tab, int fd, symtab_add_more *more, void *arg)
 	if (!ret)
 		ret = symtab_collect(&c, elf);
 	if (!ret)
-		ret = golang_collect(tab, &c, elf, more);
-	if (!ret && more)
-		ret = more(arg, &c, elf);
+		ret = golang_collect(tab, &c, elf, collect_debug);
+	if (!ret && collect_debug)
+		ret = collect_debug(arg, &c, elf);
 	if (!ret)
 		ret = extent_make(tab, &c.bounds, elf);
 	free(c.bounds.v);

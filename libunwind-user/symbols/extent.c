@@ -146,11 +146,12 @@ static int add_bounds(struct symtab *tab, struct bounds *b, const struct ranges 
 	return 0;
 }
 
-/* Positions in two lists, which go up with the symbols. */
+/* The positions of find_end() in two sorted lists. Symbols come by address, so they only rise. */
 struct list_positions {
 	size_t bound, fde;
 };
 
+/* Returns where a symbol without a size ends. */
 static uint64_t find_end(const struct sym *s, const struct bounds *b, const struct ranges *fdes,
 			 struct list_positions *c)
 {

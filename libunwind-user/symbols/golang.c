@@ -27,7 +27,7 @@ static bool has_symbols(Elf *elf)
 	return false;
 }
 
-/* Find the table in the @size bytes at @data: returns the bytes from there on, or nothing */
+/* Find the table in the @size bytes at @data. @t gets the bytes from there on. */
 static bool search_data(const uint8_t *data, size_t size, uint64_t vaddr, struct go_table *t)
 {
 	size_t i;
@@ -40,7 +40,7 @@ static bool search_data(const uint8_t *data, size_t size, uint64_t vaddr, struct
 	return false;
 }
 
-/* The table in the file; @vaddr: its address */
+/* Find the table in the file. Sets *@vaddr to its address. */
 static bool find_table(Elf *elf, struct go_table *t, uint64_t *vaddr)
 {
 	Elf_Scn *scn = NULL, *relro = NULL;
@@ -161,7 +161,7 @@ int golang_collect(struct symtab *tab, struct collect *c, Elf *elf, bool lines)
 		sym.st_size = f.end - f.start;
 		name = go_get_name(&t, f.name);
 		if (name && *name)
-			ret = symtab_add(c, &sym, name);
+			ret = symtab_add_func(c, &sym, name);
 	}
 	return ret || !lines ? ret : copy_table(tab, &t);
 }
@@ -170,7 +170,7 @@ bool symtab_find_go_line(const struct symtab *tab, uint64_t addr, const char **f
 {
 	struct go_func f;
 
-	return tab->go && !go_find(tab->go, addr, &f) &&
+	return tab->go && !go_find_func(tab->go, addr, &f) &&
 	       go_find_line(tab->go, &f, addr, file, line);
 }
 

@@ -60,8 +60,8 @@ struct symtab {
 
 struct collect;
 
-/* Adds the functions that other files have for @elf; 0 or -ENOMEM. */
-typedef int symtab_add_more(void *arg, struct collect *c, Elf *elf);
+/* Adds the functions that debug information has for @elf; 0 or -ENOMEM. */
+typedef int debug_collect_fn(void *arg, struct collect *c, Elf *elf);
 
 /* Add the functions of another file with the same addresses; 0 or -ENOMEM. */
 int symtab_collect(struct collect *c, Elf *elf);
@@ -72,9 +72,9 @@ size_t symtab_find_build_id(Elf_Data *data, uint8_t id[UU_BUILD_ID_MAX]);
 
 /*
  * Read the ELF file open at @fd. Returns 0 with an index, which may be empty, or
- * -ENOEXEC, -ENOMEM. @more may be NULL.
+ * -ENOEXEC, -ENOMEM. @collect_debug may be NULL.
  */
-int symtab_read(struct symtab *tab, int fd, symtab_add_more *more, void *arg);
+int symtab_read(struct symtab *tab, int fd, debug_collect_fn *collect_debug, void *arg);
 void symtab_free(struct symtab *tab);
 /* The function that holds virtual address @addr, or NULL. */
 const struct sym *symtab_find(const struct symtab *tab, uint64_t addr);
@@ -82,7 +82,7 @@ const struct sym *symtab_find(const struct symtab *tab, uint64_t addr);
 int symtab_to_offset(const struct symtab *tab, uint64_t addr, uint64_t *offset);
 
 /* Add a function. 0 or -ENOMEM. */
-int symtab_add(struct collect *c, const GElf_Sym *s, const char *name);
+int symtab_add_func(struct collect *c, const GElf_Sym *s, const char *name);
 
 /* ---- golang.c ---- */
 
@@ -108,7 +108,7 @@ int extent_make(struct symtab *tab, struct bounds *b, Elf *elf);
 
 /* ---- symbols.c ---- */
 
-/* A place: a path below a root; root is "" or a folder. */
+/* Where a file is: a path below a root, which is "" or a folder */
 struct place {
 	char *root, *path;
 };
@@ -136,12 +136,13 @@ struct perfmap;
 
 /* The functions that uu_symbols_new_debug() adds */
 struct debug_ops {
-	/* finds debug information, and adds its functions; the arg is a struct more_arg */
-	symtab_add_more *more;
+	/* finds debug information, and adds its functions; @arg is a struct debug_arg */
+	debug_collect_fn *collect;
 	void (*free)(struct debug *d);
 	/* opens a file with this build ID from elsewhere, and sets *@place; or -1 */
 	int (*fetch)(struct uu_symbols *syms, struct file *f, struct place *place);
-	void (*done)(struct uu_symbols *syms);
+	/* ends the use of debug information */
+	void (*close)(struct uu_symbols *syms);
 };
 
 struct uu_symbols {
@@ -163,8 +164,8 @@ struct uu_symbols {
 	} peek;
 };
 
-/* The arg of debug_ops.more(). */
-struct more_arg {
+/* The @arg of debug_ops.collect() */
+struct debug_arg {
 	struct uu_symbols *syms;
 	struct file *f;
 };
@@ -182,6 +183,7 @@ char *symbols_demangle(const char *name);
 
 /* ---- open.c ---- */
 
+/* Copy @root and @path, in place of what @p has; 0 or -ENOMEM. */
 int place_set(struct place *p, const char *root, const char *path);
 void place_free(struct place *p);
 

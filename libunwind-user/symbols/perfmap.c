@@ -36,10 +36,10 @@ struct perfmap {
 	struct perfmap_entry *v;
 	size_t nr;
 	struct cover cover;
-	struct cover other;	/* of saved text: has the last entry where several overlap */
+	struct cover other;	/* of saved text: see make_both_covers() */
 };
 
-static void map_clear(struct perfmap *m)
+static void clear_map(struct perfmap *m)
 {
 	size_t i;
 
@@ -62,7 +62,7 @@ void perfmap_free_all(struct uu_symbols *syms)
 
 	for (m = syms->maps; m; m = next) {
 		next = m->next;
-		map_clear(m);
+		clear_map(m);
 		free(m);
 	}
 	syms->maps = NULL;
@@ -124,10 +124,10 @@ static bool is_same_entry(const struct perfmap_entry *a, const struct perfmap_en
 }
 
 /*
- * Two covers: where entries overlap, one has the first of them by name and start, the other has the
- * last. Where both agree, all entries do.
+ * Make two covers: where entries overlap, one has the first of them by name and start, the other
+ * has the last. Where both agree, all entries agree.
  */
-static int cover_both(struct perfmap *m, struct cover_in *in)
+static int make_both_covers(struct perfmap *m, struct cover_in *in)
 {
 	uint32_t *order = malloc((m->nr + 1) * sizeof(*order));
 	uint64_t *rank = malloc((m->nr + 1) * sizeof(*rank));
@@ -154,7 +154,7 @@ static int cover_both(struct perfmap *m, struct cover_in *in)
 	return ret;
 }
 
-/* @text has one byte more than @len; the map takes it over. */
+/* Parse @text, which has room for one byte more than @len. The map takes the text over. */
 static int parse_map(struct perfmap *m, char *text, size_t len, bool saved)
 {
 	struct cover_in *in = NULL;
@@ -191,7 +191,7 @@ static int parse_map(struct perfmap *m, char *text, size_t len, bool saved)
 		in[m->nr].owner = m->nr;
 		m->nr++;
 	}
-	ret = saved ? cover_both(m, in) : cover_make(&m->cover, in, m->nr);
+	ret = saved ? make_both_covers(m, in) : cover_make(&m->cover, in, m->nr);
 out:
 	free(in);
 	return ret;
@@ -269,7 +269,7 @@ static int read_map(struct uu_symbols *syms, struct perfmap *m)
 	return ret;
 }
 
-/* The newest map of a process goes to the front, where the next question likely finds it. */
+/* Find the newest map of a process, and move it to the front: the next question mostly needs it. */
 static struct perfmap *find_map(struct uu_symbols *syms, int pid)
 {
 	struct perfmap **at, *m;
@@ -312,7 +312,7 @@ int uu_symbols_find_jit(struct uu_symbols *syms, int pid, uint64_t addr, struct 
 			return -ENOMEM;
 		m->error = read_map(syms, m);
 		if (m->error)
-			map_clear(m);
+			clear_map(m);
 	}
 	if (m->error)
 		return m->error;
@@ -351,7 +351,7 @@ static int add_text(struct uu_symbols *syms, int pid, const char *text, size_t l
 	memcpy(copy, text, len);
 	m->error = parse_map(m, copy, len, saved);
 	if (m->error)
-		map_clear(m);
+		clear_map(m);
 	return m->error;
 }
 

@@ -51,7 +51,7 @@ struct uu_symbols *uu_symbols_new(const struct uu_symbols_opts *opts)
 	return syms;
 }
 
-static void file_clear(const struct uu_symbols *syms, struct file *f)
+static void clear_file(const struct uu_symbols *syms, struct file *f)
 {
 	size_t i;
 
@@ -77,13 +77,13 @@ void uu_symbols_free(struct uu_symbols *syms)
 	for (i = 0; syms->buckets && i < NR_BUCKETS; i++) {
 		for (f = syms->buckets[i]; f; f = next) {
 			next = f->next;
-			file_clear(syms, f);
+			clear_file(syms, f);
 			free(f->path);
 			free(f);
 		}
 	}
 	if (syms->ops)
-		syms->ops->done(syms);
+		syms->ops->close(syms);
 	perfmap_free_all(syms);
 	free(syms->lines);
 	free(syms->buckets);
@@ -95,10 +95,10 @@ void uu_symbols_free(struct uu_symbols *syms)
 /* Read the file that is open at @fd, and close it. 0, or why it is not the right file. */
 static int read_candidate(struct uu_symbols *syms, struct file *f, int fd)
 {
-	struct more_arg arg = { .syms = syms, .f = f };
+	struct debug_arg arg = { .syms = syms, .f = f };
 	int ret;
 
-	ret = symtab_read(&f->tab, fd, syms->ops ? syms->ops->more : NULL, &arg);
+	ret = symtab_read(&f->tab, fd, syms->ops ? syms->ops->collect : NULL, &arg);
 	close(fd);
 	if (!ret && f->build_id_size &&
 	    (f->tab.build_id_size != f->build_id_size ||
@@ -124,7 +124,7 @@ static int try_candidate(struct uu_symbols *syms, struct file *f, int fd)
 		return -ENODEV;
 	ret = read_candidate(syms, f, fd);
 	if (ret)
-		file_clear(syms, f);
+		clear_file(syms, f);
 	else
 		f->error = 0;
 	if (ret && (f->error == -ENODEV || !f->error))
@@ -180,7 +180,7 @@ static int try_build_id(struct uu_symbols *syms, struct file *f)
 	return try_candidate(syms, f, fd);
 }
 
-static void file_load(struct uu_symbols *syms, struct file *f, int pid)
+static void load_file(struct uu_symbols *syms, struct file *f, int pid)
 {
 	f->error = -ENODEV;
 	if (!try_candidate(syms, f, symbols_open_mapped(syms->sysroot, f->path, &f->place)))
@@ -223,7 +223,7 @@ int symbols_get_file(struct uu_symbols *syms, const struct uu_file *want, struct
 		memcpy(f->build_id, want->build_id, id_size);
 	f->next = *bucket;
 	*bucket = f;
-	file_load(syms, f, want->pid);
+	load_file(syms, f, want->pid);
 out:
 	*file = f->same ? f->same : f;
 	return (*file)->error;

@@ -32,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -53,11 +54,11 @@ struct tables_cache {
 	int dir;
 	uint64_t limit;
 	uid_t uid;
-	dev_t trusted[MAX_TRUSTED];	/* build-ids count for files there */
+	dev_t trusted[MAX_TRUSTED];	/* build IDs count for files there */
 	unsigned int nr_trusted;
 	pthread_mutex_t lock;		/* protects the fields below */
 	bool counted;			/* bytes is known */
-	uint64_t bytes;			/* in the folder, by what this process knows */
+	uint64_t bytes;			/* in the folder, as far as this process knows */
 };
 
 struct cache_header {
@@ -181,7 +182,7 @@ static bool is_trusted(const struct tables_cache *c, const struct tables_id *id)
 
 	if (id->is_vdso)
 		return true;
-	if (!tables_trusted(st->st_uid, st->st_mode, c->uid))
+	if (!tables_is_trusted(st->st_uid, st->st_mode, c->uid))
 		return false;
 	for (i = 0; i < c->nr_trusted && c->trusted[i] != st->st_dev; i++)
 		;
@@ -198,8 +199,8 @@ static void write_name(const struct tables_cache *c, const struct tables_id *id,
 	};
 	bool by_build_id = id->build_id_size && is_trusted(c, id);
 
-	tables_name(name, id->build_id, id->build_id_size, by_build_id ? NULL : &inode,
-		    GEN_VERSION);
+	tables_write_name(name, id->build_id, id->build_id_size, by_build_id ? NULL : &inode,
+			  GEN_VERSION);
 }
 
 static int read_all(int fd, void *to, size_t len, uint64_t at)
@@ -329,23 +330,20 @@ static ssize_t list_files(struct tables_cache *c, struct cache_entry **list)
 	return nr;
 }
 
-/*
- * Remove the least recently used files until a quarter of the limit is free: so the next files need
- * no removal. With @bytes 0, count only.
- */
-static void make_room(struct tables_cache *c, uint64_t bytes)
+/* Remove the least recently used files until @max bytes are left at most, and count the bytes. */
+static void remove_old_files(struct tables_cache *c, uint64_t max)
 {
-	uint64_t want = bytes ? c->limit - c->limit / 4 : UINT64_MAX, sum = 0;
 	struct cache_entry *list;
+	uint64_t sum = 0;
 	ssize_t nr, i;
 
 	nr = list_files(c, &list);
 	for (i = 0; i < nr; i++)
 		sum += list[i].bytes;
-	if (bytes && nr > 0)
+	if (nr > 0)
 		qsort(list, nr, sizeof(*list), compare_age);
 	for (i = 0; i < nr; i++) {
-		if (bytes && sum + bytes > want && !unlinkat(c->dir, list[i].name, 0))
+		if (sum > max && !unlinkat(c->dir, list[i].name, 0))
 			sum -= list[i].bytes;
 		free(list[i].name);
 	}
@@ -354,13 +352,14 @@ static void make_room(struct tables_cache *c, uint64_t bytes)
 	c->counted = true;
 }
 
-/* Write the new file as a whole, or keep the old one. */
-static int write_new_file(struct tables_cache *c, const char *name, mode_t mode, const void *head,
-			  size_t head_size, const void *data, size_t size)
+/* Write the new file as a whole, from @nr parts, or keep the old one. */
+static int write_new_file(struct tables_cache *c, const char *name, mode_t mode,
+			  const struct iovec *part, unsigned int nr)
 {
+	unsigned int i;
 	char tmp[64];
 	uint64_t id;
-	int fd, ret;
+	int fd, ret = 0;
 
 	/* Processes with the same PID in different containers may share the folder */
 	do {
@@ -372,9 +371,8 @@ static int write_new_file(struct tables_cache *c, const char *name, mode_t mode,
 	} while (fd < 0 && errno == EEXIST);
 	if (fd < 0)
 		return -errno;
-	ret = fd_write_all(fd, head, head_size);
-	if (!ret)
-		ret = fd_write_all(fd, data, size);
+	for (i = 0; i < nr && !ret; i++)
+		ret = fd_write_all(fd, part[i].iov_base, part[i].iov_len);
 	if (close(fd) && !ret)
 		ret = -errno;
 	if (!ret && renameat(c->dir, tmp, c->dir, name))
@@ -397,6 +395,7 @@ int tables_cache_store(struct tables_cache *c, const struct tables_id *id,
 		},
 		.stats = table->stats,
 	};
+	const struct iovec part[] = { { &h, sizeof(h) }, { table->data, table->size } };
 	bool for_all = !c->uid && (id->is_vdso || id->st.st_mode & S_IROTH);
 	char name[TABLES_NAME_SIZE];
 
@@ -407,14 +406,14 @@ int tables_cache_store(struct tables_cache *c, const struct tables_id *id,
 
 	pthread_mutex_lock(&c->lock);
 	if (!c->counted)
-		make_room(c, 0);
+		remove_old_files(c, UINT64_MAX);
+	/* a quarter of the limit stays free, so the next files need no removal */
 	if (c->bytes + h.head.file_size > c->limit)
-		make_room(c, h.head.file_size);
+		remove_old_files(c, c->limit - c->limit / 4 - h.head.file_size);
 	c->bytes += h.head.file_size;
 	pthread_mutex_unlock(&c->lock);
 	write_name(c, id, name);
-	return write_new_file(c, name, for_all ? 0644 : 0600, &h, sizeof(h), table->data,
-			      table->size);
+	return write_new_file(c, name, for_all ? 0644 : 0600, part, 2);
 }
 
 /* ---------------------------- paths of programs -------------------------- */
@@ -440,6 +439,8 @@ char *tables_cache_get_list(struct tables_cache *c)
 
 int tables_cache_put_list(struct tables_cache *c, const char *text, size_t len)
 {
+	const struct iovec part = { (void *)text, len };
+
 	/* the list shows what the user ran, so other users must not read it */
-	return len > LIST_MAX ? -EFBIG : write_new_file(c, LIST_NAME, 0600, NULL, 0, text, len);
+	return len > LIST_MAX ? -EFBIG : write_new_file(c, LIST_NAME, 0600, &part, 1);
 }

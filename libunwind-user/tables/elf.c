@@ -143,7 +143,7 @@ int tables_identify(int fd, struct tables_id *id)
 	if (ret)
 		return ret;
 	id->compat = eh.e_ident[EI_CLASS] == ELFCLASS32;
-	id->layout = tables_layout(&eh, ph, eh.e_phnum);
+	id->layout = tables_hash_layout(&eh, ph, eh.e_phnum);
 	for (i = 0; i < eh.e_phnum; i++) {
 		if (ph[i].p_type == PT_LOAD && ph[i].p_flags & PF_X)
 			ret = add_seg(id, &ph[i]);

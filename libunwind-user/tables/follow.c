@@ -141,10 +141,10 @@ static int open_rings(struct tables_follow *f)
 	return 0;
 }
 
-/* Returns whether the file was not checked just before. */
-static bool handle_mapping(struct tables_follow *f, const struct mmap2 *m)
+/* Register the mapped file. Returns false if the file was checked just before. */
+static bool register_mapping(struct tables_follow *f, const struct mmap2 *m)
 {
-	uint64_t *when, now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t *when, now = clock_get_ns(CLOCK_MONOTONIC);
 	struct tables_session *t = f->t;
 	int fd;
 
@@ -153,7 +153,7 @@ static bool handle_mapping(struct tables_follow *f, const struct mmap2 *m)
 	pthread_mutex_unlock(&t->lock);
 	if (!m->ino)
 		return false;
-	when = tables_seen_time(&f->seen, makedev(m->maj, m->min), m->ino);
+	when = tables_seen_get_time(&f->seen, makedev(m->maj, m->min), m->ino);
 	if (when && *when && now - *when < CHECK_EVERY)
 		return false;
 	fd = tables_open_mapping(t, m->pid, m->addr, m->addr + m->len, m->path);
@@ -213,7 +213,7 @@ static bool read_ring(struct tables_follow *f, struct ring *r, bool *any, bool *
 		if (rec.header.type == PERF_RECORD_MMAP2 &&
 		    rec.header.size > sizeof(struct mmap2)) {
 			*any = true;
-			*fresh |= handle_mapping(f, &rec.mmap2);
+			*fresh |= register_mapping(f, &rec.mmap2);
 		} else if (rec.header.type == PERF_RECORD_LOST) {
 			pthread_mutex_lock(&f->t->lock);
 			f->t->sum.lost += rec.lost.lost;
@@ -246,8 +246,8 @@ static int get_next_nap(int ms, uint64_t since)
 	return 2 * ms < NAP_MAX_MS ? 2 * ms : NAP_MAX_MS;
 }
 
-/* Has a list been handed over? That happens once at most. */
-static bool take_list(struct tables_follow *f)
+/* Has tables_follow_hand_over() given a list to this thread? It does so once at most. */
+static bool is_list_handed_over(struct tables_follow *f)
 {
 	uint64_t one;
 
@@ -281,7 +281,7 @@ static void *follow_mappings(void *arg)
 		if (f->poll[f->nr].revents)
 			break;
 		if (f->poll[f->nr + 1].revents)
-			recalling |= take_list(f);
+			recalling |= is_list_handed_over(f);
 		lost = !f->nr;
 		any = fresh = false;
 		for (i = 0; i < f->nr; i++)
@@ -292,7 +292,7 @@ static void *follow_mappings(void *arg)
 			recalling = tables_recall_next(t, f->recall);
 		if (!any)
 			continue;
-		now = clock_ns(CLOCK_MONOTONIC);
+		now = clock_get_ns(CLOCK_MONOTONIC);
 		nap = fresh || recalling ? 0 : get_next_nap(nap, now - last);
 		last = now;
 		if (nap && wait_for_stop(f, nap))

@@ -89,7 +89,7 @@ struct tables_seen {
  * The time noted for a file, which the caller may set before the next call; it is 0 if the file is
  * new. NULL if there is not enough memory.
  */
-uint64_t *tables_seen_time(struct tables_seen *set, uint64_t dev, uint64_t ino);
+uint64_t *tables_seen_get_time(struct tables_seen *set, uint64_t dev, uint64_t ino);
 void tables_seen_free(struct tables_seen *set);
 
 #endif

@@ -84,22 +84,22 @@ int tables_get_table(struct tables_cache *cache, int fd, struct tables_id *id,
 		     struct gen_table *table, bool *cached)
 {
 	int ret = -ESTALE, i;
-	bool c;
+	bool was_cached;
 
 	for (i = 0; i < TRIES && ret == -ESTALE; i++)
-		ret = get_table_once(cache, fd, id, table, true, &c);
+		ret = get_table_once(cache, fd, id, table, true, &was_cached);
 	if (ret)
 		memset(table, 0, sizeof(*table));
 	if (cached)
-		*cached = !ret && c;
+		*cached = !ret && was_cached;
 	return ret;
 }
 
 int tables_get_cached_table(struct tables_cache *cache, int fd, struct tables_id *id,
 			    struct gen_table *table)
 {
-	bool c;
-	int ret = get_table_once(cache, fd, id, table, false, &c);
+	bool cached;
+	int ret = get_table_once(cache, fd, id, table, false, &cached);
 
 	if (ret)
 		memset(table, 0, sizeof(*table));
@@ -116,7 +116,7 @@ static void identify_vdso(uintptr_t vdso, struct tables_id *id)
 
 	memset(id, 0, sizeof(*id));
 	id->is_vdso = true;
-	id->layout = tables_layout(eh, ph, eh->e_phnum);
+	id->layout = tables_hash_layout(eh, ph, eh->e_phnum);
 	for (i = 0; i < eh->e_phnum && !id->build_id_size; i++) {
 		if (ph[i].p_type == PT_NOTE)
 			id->build_id_size = tables_find_build_id(
@@ -131,7 +131,7 @@ int tables_get_vdso_table(struct tables_cache *cache, struct tables_id *id, stru
 			  bool *cached)
 {
 	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR);
-	bool c = false;
+	bool was_cached = false;
 	int ret;
 
 	memset(table, 0, sizeof(*table));
@@ -139,8 +139,8 @@ int tables_get_vdso_table(struct tables_cache *cache, struct tables_id *id, stru
 		return -ENOENT;
 	identify_vdso(vdso, id);
 	if (cache)
-		c = !tables_cache_load(cache, id, table);
-	if (!c) {
+		was_cached = !tables_cache_load(cache, id, table);
+	if (!was_cached) {
 		ret = gen_from_own_memory(vdso, table, NULL);
 		if (ret)
 			return ret;
@@ -148,6 +148,6 @@ int tables_get_vdso_table(struct tables_cache *cache, struct tables_id *id, stru
 			tables_cache_store(cache, id, table);
 	}
 	if (cached)
-		*cached = c;
+		*cached = was_cached;
 	return 0;
 }

@@ -106,7 +106,7 @@ bool tables_recall_next(struct tables_session *t, struct tables_recall *r)
 
 int tables_recall_within(struct tables_session *t, uint64_t ns)
 {
-	uint64_t end = ns == UINT64_MAX ? ns : clock_ns(CLOCK_MONOTONIC) + ns;
+	uint64_t end = ns == UINT64_MAX ? ns : clock_get_ns(CLOCK_MONOTONIC) + ns;
 	bool more = true;
 	int ret = 0;
 
@@ -116,7 +116,7 @@ int tables_recall_within(struct tables_session *t, uint64_t ns)
 		t->recall = start_recall(t);
 	if (!t->recall)
 		return -ENOMEM;
-	while (more && clock_ns(CLOCK_MONOTONIC) < end) {
+	while (more && clock_get_ns(CLOCK_MONOTONIC) < end) {
 		if (t->opts.progress && t->recall->nr % PROGRESS_EVERY == 0)
 			ret = t->opts.progress(t->opts.ctx, t->recall->nr, MAX_FILES);
 		if (ret)
@@ -166,7 +166,7 @@ static int append_path(struct recall_list *l, const char *path, const struct sta
 
 	if (l->nr == MAX_FILES || strchr(path, '\n'))
 		return 0;
-	seen = tables_seen_time(&l->seen, st->st_dev, st->st_ino);
+	seen = tables_seen_get_time(&l->seen, st->st_dev, st->st_ino);
 	if (!seen)
 		return -ENOMEM;
 	if (*seen)

@@ -28,7 +28,7 @@
 
 /* ------------------------ a set of (device, inode) ------------------------ */
 
-uint64_t *tables_seen_time(struct tables_seen *set, uint64_t dev, uint64_t ino)
+uint64_t *tables_seen_get_time(struct tables_seen *set, uint64_t dev, uint64_t ino)
 {
 	uint64_t hash = hash64(ino ^ hash64(dev));
 	struct tables_seen_file *f;
@@ -73,10 +73,10 @@ struct process_scan {
 	bool anon;			/* this process has code in no file */
 };
 
-static int add_mapping(struct process_scan *s, pid_t pid, uint64_t start, uint64_t end, dev_t dev,
-		       ino_t ino, const char *path)
+/* Add the first mapping of each file, with a copy of its path. */
+static int add_mapping(struct process_scan *s, const struct mapping *new)
 {
-	uint64_t *when = tables_seen_time(&s->seen, dev, ino);
+	uint64_t *when = tables_seen_get_time(&s->seen, new->dev, new->ino);
 	struct mapping *m;
 
 	if (!when)
@@ -86,10 +86,8 @@ static int add_mapping(struct process_scan *s, pid_t pid, uint64_t start, uint64
 	m = vec_add(&s->maps);
 	if (!m)
 		return -ENOMEM;
-	*m = (struct mapping) {
-		.pid = pid, .start = start, .end = end, .dev = dev, .ino = ino,
-		.path = strdup(path),
-	};
+	*m = *new;
+	m->path = strdup(new->path);
 	if (!m->path) {
 		s->maps.nr--;
 		return -ENOMEM;
@@ -101,21 +99,25 @@ static int add_mapping(struct process_scan *s, pid_t pid, uint64_t start, uint64
 /* "START-END PERMS PGOFF MAJOR:MINOR INODE   PATH" */
 static int read_line(struct process_scan *s, pid_t pid, char *line)
 {
-	uint64_t start, end, ino;
+	struct mapping m = { .pid = pid };
 	unsigned int major, minor;
 	char perms[8];
+	uint64_t ino;
 	int at = 0;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*x %x:%x %" SCNu64 " %n", &start, &end,
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*x %x:%x %" SCNu64 " %n", &m.start, &m.end,
 		   perms, &major, &minor, &ino, &at) != 6 || !at || perms[2] != 'x')
 		return 0;
 	line[strcspn(line, "\n")] = '\0';
+	m.dev = makedev(major, minor);
+	m.ino = ino;
+	m.path = line + at;
 	if (ino)
-		return add_mapping(s, pid, start, end, makedev(major, minor), ino, line + at);
+		return add_mapping(s, &m);
 	if (line[at] != '[' || !strncmp(line + at, "[anon", 5) ||
 	    !strcmp(line + at, "[heap]") || !strcmp(line + at, "[stack]")) {
 		s->anon = true;
-		s->sum.anon_bytes += end - start;
+		s->sum.anon_bytes += m.end - m.start;
 	}
 	return 0;
 }

@@ -3,8 +3,8 @@
  * session.c - the session: files that are registered with the kernel, or why they are not
  *
  * The kernel takes a table for the file that a descriptor names, and for the present contents of
- * this file.
- * So a mistake here registers a table too many, or too few, but never a table for the wrong file.
+ * this file. So a mistake here registers a table too many, or too few, but never a table for the
+ * wrong file.
  *
  * A file is known by device and inode. A file whose size or time of modification differs from when
  * it was registered counts as another file, and is registered again. The kernel no longer uses the
@@ -80,11 +80,11 @@ static int compare_entries(const void *a, const void *b)
 }
 
 /*
- * Call it with the lock held. NULL if there is not enough memory, or if there is no entry and @path
- * is NULL.
+ * Find the entry of a file, or add it if @path is not NULL. The caller holds the lock. Returns NULL
+ * if there is no entry, or not enough memory.
  */
-static struct tables_entry *get_tables_entry(struct tables_session *t, dev_t dev, ino_t ino,
-					     const char *path)
+static struct tables_entry *get_entry(struct tables_session *t, dev_t dev, ino_t ino,
+				      const char *path)
 {
 	struct tables_entry key = { .dev = dev, .ino = ino }, *e;
 	void *node = tfind(&key, &t->index, compare_entries);
@@ -110,26 +110,34 @@ static struct tables_entry *get_tables_entry(struct tables_session *t, dev_t dev
 	return e;
 }
 
-static bool is_same(const struct tables_entry *e, const struct stat *st)
+static bool is_unchanged(const struct tables_entry *e, const struct stat *st)
 {
 	return e->opened && e->size == st->st_size && e->mtime.tv_sec == st->st_mtim.tv_sec &&
 	       e->mtime.tv_nsec == st->st_mtim.tv_nsec;
 }
 
-/* Note the result for a file; @used: a running program has it mapped. */
-static void note_file(struct tables_session *t, const struct tables_id *id, const char *path,
-		      const struct gen_table *table, bool cached, bool used, int error)
+/* The result for a file */
+struct file_result {
+	const char *path;
+	const struct gen_table *table;	/* valid if error is 0 */
+	bool cached;			/* the table was in the cache */
+	bool used;			/* a running program has the file mapped */
+	int error;
+};
+
+static void note_file(struct tables_session *t, const struct tables_id *id,
+		      struct file_result result)
 {
 	const struct stat *st = &id->st;
 	struct tables_entry *e;
 	struct tables_file *f;
 
 	pthread_mutex_lock(&t->lock);
-	e = get_tables_entry(t, st->st_dev, st->st_ino, path);
+	e = get_entry(t, st->st_dev, st->st_ino, result.path);
 	if (e) {
 		f = &e->file;
-		if (strcmp(f->path, path)) {
-			char *new = strdup(path);
+		if (strcmp(f->path, result.path)) {
+			char *new = strdup(result.path);
 
 			if (new) {
 				free((char *)f->path);
@@ -137,18 +145,18 @@ static void note_file(struct tables_session *t, const struct tables_id *id, cons
 			}
 		}
 		e->opened = true;
-		e->used |= used;
+		e->used |= result.used;
 		e->size = st->st_size;
 		e->mtime = st->st_mtim;
-		f->cause = tables_cause_of(error);
-		f->error = error;
-		f->cached = cached;
+		f->cause = tables_cause_of(result.error);
+		f->error = result.error;
+		f->cached = result.cached;
 		memcpy(f->build_id, id->build_id, sizeof(f->build_id));
 		f->build_id_size = id->build_id_size;
-		f->table_size = error ? 0 : table->size;
+		f->table_size = result.error ? 0 : result.table->size;
 		memset(&f->stats, 0, sizeof(f->stats));
-		if (!error)
-			f->stats = table->stats;
+		if (!result.error)
+			f->stats = result.table->stats;
 	}
 	pthread_mutex_unlock(&t->lock);
 }
@@ -159,7 +167,7 @@ void tables_note_failure(struct tables_session *t, dev_t dev, ino_t ino, const c
 	struct tables_entry *e;
 
 	pthread_mutex_lock(&t->lock);
-	e = get_tables_entry(t, dev, ino, path);
+	e = get_entry(t, dev, ino, path);
 	if (e && !e->opened) {
 		e->file.cause = tables_cause_of(error);
 		e->file.error = error;
@@ -207,7 +215,8 @@ int tables_add_vdso(struct tables_session *t)
 	ret = gen_from_own_memory(vdso, &table, &bias);
 	if (!ret)
 		ret = add_vdso_table(t, &table, vdso - bias);
-	note_file(t, &id, "[vdso]", &table, false, true, ret);
+	note_file(t, &id, (struct file_result){
+		.path = "[vdso]", .table = &table, .used = true, .error = ret });
 	gen_free(&table);
 	t->vdso = !ret;
 out:
@@ -231,7 +240,8 @@ static void add_vdso32(struct tables_session *t)
 	/* device 0, inode 0 stand for the other vDSO */
 	id.st = (struct stat) { .st_ino = 1 };
 	if (ret != -ENOEXEC)
-		note_file(t, &id, TABLES_VDSO32, &table, false, true, ret);
+		note_file(t, &id, (struct file_result){
+			.path = TABLES_VDSO32, .table = &table, .used = true, .error = ret });
 	gen_free(&table);
 }
 
@@ -260,14 +270,15 @@ static int add_segments(struct tables_session *t, int fd, const struct tables_id
 	return 0;
 }
 
-static bool is_known(struct tables_session *t, const struct stat *st, bool used)
+/* Returns whether the file has a result already. If so, notes that it is @used. */
+static bool note_if_known(struct tables_session *t, const struct stat *st, bool used)
 {
 	struct tables_entry *e;
 	bool known;
 
 	pthread_mutex_lock(&t->lock);
-	e = get_tables_entry(t, st->st_dev, st->st_ino, NULL);
-	known = e && is_same(e, st) && e->file.cause != TABLES_CHANGING;
+	e = get_entry(t, st->st_dev, st->st_ino, NULL);
+	known = e && is_unchanged(e, st) && e->file.cause != TABLES_CHANGING;
 	if (known)
 		e->used |= used;
 	pthread_mutex_unlock(&t->lock);
@@ -285,7 +296,7 @@ static int add_file(struct tables_session *t, int fd, const char *path, bool rec
 	if (fstat(fd, &st))
 		return -errno;
 	pthread_mutex_lock(&t->work);
-	if (is_known(t, &st, !recalled))
+	if (note_if_known(t, &st, !recalled))
 		goto out;
 	memset(&table, 0, sizeof(table));
 	if (recalled)
@@ -307,7 +318,9 @@ static int add_file(struct tables_session *t, int fd, const char *path, bool rec
 	id.st = st;
 	/* a recalled program does not run yet: a later try can succeed */
 	if (!recalled || !ret)
-		note_file(t, &id, path, &table, cached || recalled, !recalled, ret);
+		note_file(t, &id, (struct file_result){
+			.path = path, .table = &table, .cached = cached || recalled,
+			.used = !recalled, .error = ret });
 	gen_free(&table);
 out:
 	pthread_mutex_unlock(&t->work);

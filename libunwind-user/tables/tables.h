@@ -165,7 +165,7 @@ struct tables_summary {
 	uint64_t table_bytes;
 	uint64_t text_bytes;		/* code in the covered files; of it: */
 	uint64_t covered_bytes;
-	uint64_t holes;			/* of stats_nr_holes() */
+	uint64_t holes;			/* see stats_nr_holes() */
 	uint64_t hole_bytes;
 	uint64_t unknown_bytes;		/* not in the tables: walked by frame pointers */
 	/* In the last tables_scan(): */
@@ -239,6 +239,8 @@ int tables_add_fd(struct tables_session *t, int fd, const char *path);
  */
 int tables_open_mapping(struct tables_session *t, pid_t pid, uint64_t start, uint64_t end,
 			const char *path);
+
+/* Open @path, and register it as tables_add_fd() does. */
 int tables_add_path(struct tables_session *t, const char *path);
 
 /* Register a table for the vDSO, made from the vDSO of this process. */
@@ -287,7 +289,7 @@ int tables_recall_rest(struct tables_session *t);
 
 void tables_get_summary(struct tables_session *t, struct tables_summary *sum);
 
-/* Each file once, in the order of registration. @file is valid during the call. */
+/* Call @fn for each file, in the order of registration. @file is valid during the call. */
 void tables_for_each(struct tables_session *t,
 		     void (*fn)(void *ctx, const struct tables_file *file), void *ctx);
 

@@ -92,8 +92,8 @@ static pid_t start_child(const int fd, const int out, volatile int *error)
 }
 
 /*
- * Wait until the program writes a byte, or ends: it has a vDSO by then, if it runs. If a filter of
- * system calls keeps it from writing, the program has its vDSO when this time is over.
+ * Wait until the program writes a byte, or ends: a program that runs has a vDSO by then. If a
+ * filter of system calls keeps the program from writing, it has its vDSO after MAX_WAIT_MS.
  */
 static int wait_for_byte(int in)
 {
@@ -115,7 +115,7 @@ static void end_program(pid_t pid)
 		;
 }
 
-/* The program as a file, with a descriptor above 2 */
+/* Make a file of the program. Returns its descriptor, above 2, or -errno. */
 static int open_program(void)
 {
 	int fd = memfd_create("vdso32", MFD_CLOEXEC | MFD_EXEC), ret;
@@ -135,7 +135,10 @@ static int open_program(void)
 	return ret;
 }
 
-/* The program, which has a vDSO if it runs, or -errno; -ENOEXEC: the kernel does not know it */
+/*
+ * Start the program, and wait until it has a vDSO. Returns its PID or -errno; -ENOEXEC: this kernel
+ * runs no 32-bit programs.
+ */
 static pid_t start_program(void)
 {
 	volatile int error = 0;
@@ -165,7 +168,7 @@ static pid_t start_program(void)
 	return ret;
 }
 
-/* -EIO: the program has ended */
+/* Find the vDSO of a process. Returns -EIO if the process has ended. */
 static int find_vdso(pid_t pid, uint64_t *start, uint64_t *end)
 {
 	char name[32], *line = NULL;

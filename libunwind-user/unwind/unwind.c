@@ -195,7 +195,7 @@ static const struct uu_table *find_table(const struct uu_unwinder *u, u64 pc)
 			low += half;
 		n -= half;
 	}
-	/* sframe_find_by() checks that pc is inside */
+	/* sframe_find_indexed() checks that pc is inside */
 	return n ? &u->table[low] : NULL;
 }
 
@@ -217,7 +217,7 @@ static int read_range(void *ctx, u64 addr, u64 *words, unsigned int nr)
 	return 0;
 }
 
-static int read_by(void *ctx, u64 addr, u64 *words, unsigned int nr)
+static int read_by_callback(void *ctx, u64 addr, u64 *words, unsigned int nr)
 {
 	const struct uu_start *s = ctx;
 
@@ -267,7 +267,7 @@ static inline int find_row(struct uu_unwinder *u, u64 pc, struct sframe_row **ro
 	if (sframe_row_holds(*row, pc))
 		return 0;
 	t = find_table(u, pc);
-	ret = t ? sframe_find_by(&t->t, &t->index, pc, *row) : -ESRCH;
+	ret = t ? sframe_find_indexed(&t->t, &t->index, pc, *row) : -ESRCH;
 	/* this unwinder does not follow frame pointers, so both errors mean an unknown pc */
 	if (ret == -ESRCH)
 		ret = -ENOENT;
@@ -282,8 +282,8 @@ int uu_unwind(struct uu_unwinder *u, const struct uu_start *start, uint64_t *to,
 {
 	struct uu_walk w = { .start = *start, .arch = u->arch };
 	struct ustep_env env = {
-		.arch = u->arch, .read = start->read ? read_by : read_range, .get_reg = get_reg,
-		.read_code = read_code, .ctx = &w, .ra_mask = RA_MASK,
+		.arch = u->arch, .read = start->read ? read_by_callback : read_range,
+		.get_reg = get_reg, .read_code = read_code, .ctx = &w, .ra_mask = RA_MASK,
 	};
 	struct sframe_row *row, sigreturn;
 	struct ustep s;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * find.c - answer a request: its stack, or the reason why it has no stack. requests.h has the
+ * find.c - answer a request by its stack, or by the reason why it has no stack. requests.h has the
  * rules.
  */
 #include "impl.h"
@@ -224,10 +224,9 @@ static bool is_same_request(const struct run *a, const struct run *b)
  * the time decides, and the cookie if the record has one. If these cannot decide, the answer is
  * JOIN_UNSURE.
  */
-void join_find_answer(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t ts,
-		      uint64_t cookie, struct join_answer *ans)
+void join_find_answer(struct join *j, const struct join_question *q, struct join_answer *ans)
 {
-	struct task *t = j->finished ? find_task(j, tid) : NULL;
+	struct task *t = j->finished ? find_task(j, q->tid) : NULL;
 	struct run *r, *found = NULL;
 	bool sure = true, covered = false, c;
 	uint32_t i;
@@ -236,12 +235,12 @@ void join_find_answer(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, 
 	for (i = 0; t && t->nr_runs && i < j->streams.nr; i++) {
 		const struct stream *st = &j->streams.v[i];
 
-		if (st->cpu != cpu || pos < st->first || pos > st->last)
+		if (st->cpu != q->cpu || q->pos < st->first || q->pos > st->last)
 			continue;
-		r = find_run(j, t, i, pos);
-		if (!r || (cookie && r->pub.cookie != cookie))
+		r = find_run(j, t, i, q->pos);
+		if (!r || (q->cookie && r->pub.cookie != q->cookie))
 			continue;
-		c = covers_record(st, pos, ts);
+		c = covers_record(st, q->pos, q->ts);
 		if (!found || (c && !covered)) {
 			found = r;
 			sure = true;
@@ -300,7 +299,7 @@ uint32_t join_find_run(struct join *j, uint32_t stream, uint32_t tid, uint64_t p
 	return last->run;
 }
 
-uint32_t join_nr_runs(struct join *j)
+uint32_t join_get_nr_runs(struct join *j)
 {
 	return j->finished ? j->runs.nr : 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * frames.c - make the text of a joined stack, and keep it. See frames.h.
+ * frames.c - make the text of a joined stack, and keep the text. See frames.h.
  *
  * There are two caches. The first keeps the line of a frame, by (file, offset, address), because
  * stacks share most of their frames. The second keeps the frames of a stack, as positions in the
@@ -34,7 +34,7 @@ struct frame_line {
 struct stack_frames {
 	uint32_t id, tgid, epoch, flags;
 	uint32_t shown;			/* flags, and what the maps add */
-	bool jit;			/* jit_knows() */
+	bool jit;			/* jit_knows() its process at its time */
 	uint32_t first, nr;		/* in frames.index */
 };
 
@@ -130,8 +130,8 @@ const struct maps_file *frames_find_file(struct maps *maps, const struct join_an
 	const struct maps_file *file;
 
 	*offset = 0;
-	file = maps_find(maps, ans->tgid ? ans->tgid : ans->tid, ans->ts, ans->cpu, addr - !exact,
-			 offset);
+	file = maps_find_file(maps, ans->tgid ? ans->tgid : ans->tid, ans->ts, ans->cpu,
+			      addr - !exact, offset);
 	if (file)
 		*offset += !exact;
 	return file;
@@ -301,7 +301,7 @@ static void add_marks(struct text *t, const struct join_answer *ans)
 }
 
 /* Append the frames of a stack to f->index. */
-static bool find_frames(struct frames *f, const struct join_answer *ans, uint32_t jit)
+static bool append_frames(struct frames *f, const struct join_answer *ans, uint32_t jit)
 {
 	bool exact = !(ans->flags & STACK_NO_INNER);	/* innermost: where the task was */
 	struct frame_line *fr;
@@ -347,7 +347,7 @@ static void add_missing(struct text *t, enum join_state state, bool damaged)
 	text_add(t, ">\n");
 }
 
-static void print_stack(struct frames *f, const struct join_answer *ans)
+static void format_stack(struct frames *f, const struct join_answer *ans)
 {
 	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, epoch, first, i;
 	struct stack_frames *st;
@@ -373,7 +373,7 @@ static void print_stack(struct frames *f, const struct join_answer *ans)
 		empty_caches(f);
 	first = f->index.nr;
 	frames_end_outside(f->maps, f->opts.jit, f->syms, &end);
-	if (!find_frames(f, &end, jit ? tgid : 0)) {
+	if (!append_frames(f, &end, jit ? tgid : 0)) {
 		f->index.nr = first;
 		text_add(&f->out, no_memory);
 		return;
@@ -398,7 +398,7 @@ const char *frames_format(struct frames *f, const struct join_answer *ans, bool 
 {
 	text_clear(&f->out);
 	if (ans->state == JOIN_STACK)
-		print_stack(f, ans);
+		format_stack(f, ans);
 	else if (ans->state != JOIN_NONE)
 		add_missing(&f->out, ans->state, damaged);
 	return f->out.failed ? no_memory : f->out.v ? f->out.v : "";

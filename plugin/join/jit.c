@@ -47,7 +47,7 @@ static int open_regular(const char *dir, const char *name, struct stat *st)
 	return fd;
 }
 
-/* Parsing ends at a malformed line: the lines after it may be wrong, too. */
+/* Read the list of maps up to a malformed line: the lines after it may be wrong, too. */
 static void read_index(struct jit *j, FILE *f, uint64_t id)
 {
 	char line[128], want[64], end;

@@ -177,7 +177,7 @@ static void merge_runs(struct join *j)
  * Set the positions between which a stack of the same stream may belong to a run. There is one pass
  * in each direction. It remembers the last run with a cookie, and the last run with another cookie.
  */
-static void limit_runs(struct join *j)
+static void set_limits_of_runs(struct join *j)
 {
 	uint64_t cookie = 0, pos = 0, other = 0;
 	struct run *r;
@@ -270,7 +270,7 @@ int join_finish(struct join *j)
 	if (ret)
 		return ret;
 	merge_runs(j);
-	limit_runs(j);
+	set_limits_of_runs(j);
 
 	for (i = 0; i < j->runs.nr; i++) {
 		r = &j->runs.v[i];

@@ -42,7 +42,7 @@ struct map {
 struct proc {
 	uint32_t tgid;
 	uint32_t map, nr_maps;
-	uint32_t seen, nr_seen;		/* contested ones, by time, in m->contested */
+	uint32_t seen, nr_seen;		/* its contested sightings, by time, in m->contested */
 };
 
 struct maps {
@@ -52,7 +52,7 @@ struct maps {
 	VEC(struct sighting) contested;
 	VEC(struct proc) procs;
 	struct hidx file_idx, map_idx, proc_idx;
-	const struct map *last;		/* found last, if nothing overlaps it */
+	const struct map *last;		/* the mapping found last, if it is not contested */
 	bool incomplete;
 };
 
@@ -87,8 +87,8 @@ void maps_free(struct maps *m)
 }
 
 /*
- * The name and the file of a function of Python, from "NAME (FILE)". If the name has " (" in it,
- * the file has a part of it, and both together are still right.
+ * Split "NAME (FILE)", the path of a function of Python. If the name has " (" in it, the file gets
+ * a part of the name, and both together are still right.
  */
 static void split_python(struct maps_file *f)
 {
@@ -362,20 +362,19 @@ static const struct sighting *find_last_seen(struct maps *m, const struct map *m
 	return NULL;
 }
 
-/* Apply rules 1 and 2 to the mappings before index @last that hold @addr. */
+/* Apply rules 1 and 2 to the mappings before index @last that hold the address. */
 static const struct map *choose_map(struct maps *m, const struct map *map, uint32_t last,
-				    uint64_t addr, uint64_t ts, uint32_t cpu, int skew,
-				    bool *contested)
+				    const struct maps_place *place, int skew, bool *contested)
 {
 	const struct map *before = NULL, *after = NULL;
 	uint64_t before_ts = 0, after_ts = 0;
 	const struct sighting *s;
 
-	for (; last-- > 0 && map[last].max_end > addr; ) {
-		if (map[last].end <= addr)
+	for (; last-- > 0 && map[last].max_end > place->addr; ) {
+		if (map[last].end <= place->addr)
 			continue;
 		*contested |= map[last].contested;
-		s = find_last_seen(m, &map[last], ts, cpu, skew);
+		s = find_last_seen(m, &map[last], place->ts, place->cpu, skew);
 		if (s && (!before || s->ts > before_ts)) {
 			before = &map[last];
 			before_ts = s->ts;
@@ -389,28 +388,28 @@ static const struct map *choose_map(struct maps *m, const struct map *map, uint3
 	return before ? before : after;
 }
 
-static const struct map *find_mapping(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
-				      uint64_t addr)
+static const struct map *find_mapping(struct maps *m, const struct maps_place *place)
 {
 	const struct map *map, *best = m->last;
+	uint64_t addr = place->addr;
 	const struct proc *p;
 	bool contested = false;
 	uint32_t i;
 
 	/* most frames of a stack are in few files */
 	if (best && best->start <= addr && addr < best->end &&
-	    m->procs.v[best->proc].tgid == tgid)
+	    m->procs.v[best->proc].tgid == place->tgid)
 		return best;
-	p = find_proc(m, tgid);
+	p = find_proc(m, place->tgid);
 	if (!p || !p->nr_maps)
 		return NULL;
 	map = &m->maps.v[p->map];
 	bisect(i, p->nr_maps, map[i].start > addr);
-	best = choose_map(m, map, i, addr, ts, cpu, 0, &contested);
+	best = choose_map(m, map, i, place, 0, &contested);
 	if (!best)
 		return NULL;
-	if (contested && (choose_map(m, map, i, addr, ts, cpu, 1, &contested) != best ||
-			  choose_map(m, map, i, addr, ts, cpu, -1, &contested) != best))
+	if (contested && (choose_map(m, map, i, place, 1, &contested) != best ||
+			  choose_map(m, map, i, place, -1, &contested) != best))
 		return NULL;
 	if (!contested)
 		m->last = best;
@@ -505,31 +504,28 @@ uint32_t maps_find_outside(struct maps *m, uint32_t tgid, const uint64_t *addrs,
 	return i;
 }
 
-const struct maps_file *maps_find(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
-				  uint64_t addr, uint64_t *offset)
+const struct maps_file *maps_find_file(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
+				       uint64_t addr, uint64_t *offset)
 {
-	const struct map *map = find_mapping(m, tgid, ts, cpu, addr);
+	struct maps_place place = { .tgid = tgid, .cpu = cpu, .ts = ts, .addr = addr };
+	uint64_t from, to;
 
-	if (!map)
-		return NULL;
-	*offset = addr - map->start + map->pgoff;
-	return &m->files.v[map->file];
+	return maps_find_file_range(m, &place, offset, &from, &to);
 }
 
-const struct maps_file *maps_find_range(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
-					uint64_t addr, uint64_t *offset, uint64_t *from,
-					uint64_t *to)
+const struct maps_file *maps_find_file_range(struct maps *m, const struct maps_place *place,
+					     uint64_t *offset, uint64_t *from, uint64_t *to)
 {
-	const struct map *map = find_mapping(m, tgid, ts, cpu, addr);
+	const struct map *map = find_mapping(m, place);
 
-	*from = addr;
-	*to = addr + 1;
+	*from = place->addr;
+	*to = place->addr + 1;
 	if (!map)
 		return NULL;
 	if (!map->contested) {
 		*from = map->start;
 		*to = map->end;
 	}
-	*offset = addr - map->start + map->pgoff;
+	*offset = place->addr - map->start + map->pgoff;
 	return &m->files.v[map->file];
 }

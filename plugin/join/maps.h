@@ -69,12 +69,13 @@ struct maps_file {
 #define MAPS_PYTHON_BASE	0x0180000000000000ull	/* addresses of such functions */
 #define MAPS_PYTHON_END		0x0180000000080002ull
 
-/* The line at an offset in a function of Python; 0: not known. And the offset of the function */
+/* The line that an offset in a function of Python stands for; 0: not known */
 static inline uint32_t maps_get_python_line(uint64_t offset)
 {
 	return offset / 2;
 }
 
+/* The offset that stands for a line */
 static inline uint64_t maps_make_python_offset(uint32_t line)
 {
 	return 2 * (uint64_t)line;
@@ -87,15 +88,22 @@ int maps_add(struct maps *m, const struct maps_rec *rec);
 int maps_finish(struct maps *m);
 
 /* The file that @addr lies in, and the offset in it; NULL if no file is known. */
-const struct maps_file *maps_find(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
-				  uint64_t addr, uint64_t *offset);
+const struct maps_file *maps_find_file(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
+				       uint64_t addr, uint64_t *offset);
+
+/* An address in a stack of process @tgid that was recorded on @cpu at @ts */
+struct maps_place {
+	uint32_t tgid, cpu;
+	uint64_t ts, addr;
+};
+
 /*
- * Returns as maps_find(), and a range around @addr: all addresses from *@from up to *@to lie in the
- * same mapping. The range is @addr alone if the mapping is unknown or depends on the time.
+ * Returns as maps_find_file(), and a range around the address: all addresses from *@from up to *@to
+ * lie in the same mapping. The range is the address alone if the mapping is unknown or depends on
+ * the time.
  */
-const struct maps_file *maps_find_range(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
-					uint64_t addr, uint64_t *offset, uint64_t *from,
-					uint64_t *to);
+const struct maps_file *maps_find_file_range(struct maps *m, const struct maps_place *place,
+					     uint64_t *offset, uint64_t *from, uint64_t *to);
 /* Records may be missing: events were dropped, or the file is damaged. */
 void maps_set_incomplete(struct maps *m);
 /*
@@ -105,8 +113,8 @@ void maps_set_incomplete(struct maps *m);
 uint32_t maps_find_outside(struct maps *m, uint32_t tgid, const uint64_t *addrs, uint32_t from,
 			   uint32_t nr);
 /*
- * Returns a number. Stacks of this process with the same number resolve alike, except those for
- * which this sets *@near: rule 3 applies to them.
+ * Returns the epoch of @ts. All stacks of this process in one epoch have the same files, except
+ * those for which this function sets *@near: rule 3 applies to them.
  */
 uint32_t maps_get_epoch(struct maps *m, uint32_t tgid, uint64_t ts, bool *near);
 

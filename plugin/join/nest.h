@@ -44,7 +44,7 @@
  * already, so tracing_gen_ctx_dec() borrows from the flags. The resulting count is unique: 15
  * levels of preemption off, and 15 of migration off.
  */
-static inline uint32_t nest_flags(uint32_t flags, uint32_t preempt)
+static inline uint32_t nest_make_flags(uint32_t flags, uint32_t preempt)
 {
 	if ((preempt & 0xff) == 0xff)
 		return (flags + 1) & 0xff;
@@ -55,7 +55,7 @@ static inline uint32_t nest_flags(uint32_t flags, uint32_t preempt)
  * The level of a record, rising: task, softirq, hardirq, NMI, each with interrupts on and then with
  * interrupts off.
  */
-static inline int nest_level(uint32_t flags)
+static inline int nest_get_level(uint32_t flags)
 {
 	int off = flags & TRACE_FL_IRQS_OFF;
 
@@ -68,7 +68,7 @@ static inline int nest_level(uint32_t flags)
 }
 
 /* The flags that do not change within a group. NEED_RESCHED can change before a trigger. */
-static inline uint16_t nest_context(uint32_t flags)
+static inline uint16_t nest_get_context(uint32_t flags)
 {
 	return flags & (TRACE_FL_BH_OFF | 0xff00);
 }

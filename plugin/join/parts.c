@@ -14,7 +14,7 @@
 
 #include "impl.h"
 
-/* A kernel writes the parts of a stack in one go; a hostile file does not. */
+/* The kernel writes the parts of a stack one after the other; a hostile file does not. */
 #define MAX_OPEN 64
 
 static int intern_list(struct join *j, const uint64_t *addrs, uint32_t nr, uint32_t *id)

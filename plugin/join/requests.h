@@ -161,12 +161,14 @@ void join_set_damaged(struct join *j);
  */
 int join_finish(struct join *j);
 
-/*
- * The answer for a record of @tid at position @pos, read on @cpu at time @ts;
- * @cookie is its cookie, or 0 for a kernel stack.
- */
-void join_find_answer(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t ts,
-		      uint64_t cookie, struct join_answer *ans);
+/* A record that asks for its stack: of @tid, at position @pos, read on @cpu at time @ts */
+struct join_question {
+	uint32_t cpu, tid;
+	uint64_t pos, ts;
+	uint64_t cookie;	/* 0: a kernel stack */
+};
+
+void join_find_answer(struct join *j, const struct join_question *q, struct join_answer *ans);
 
 /*
  * The number of the run that covers a record of a known stream; JOIN_NO_RUN if no run does. Records
@@ -180,7 +182,7 @@ struct join_last {
 };
 uint32_t join_find_run(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos,
 		     uint64_t cookie, struct join_last *last);
-uint32_t join_nr_runs(struct join *j);
+uint32_t join_get_nr_runs(struct join *j);
 /* The answer for a run, and the run itself if @about is not NULL. */
 void join_get_run(struct join *j, uint32_t run, struct join_answer *ans, struct join_run *about);
 

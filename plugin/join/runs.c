@@ -15,8 +15,8 @@
 /* A kernel stack whose group is open. */
 struct waiting {
 	bool after_cookie;		/* the cookie came first: this stack adds nothing */
-	bool several;		/* different cookies passed it */
-	uint64_t passed;	/* a cookie that passed it, or 0 */
+	bool several_passed;		/* different cookies passed it */
+	uint64_t passed;		/* a cookie that passed it, or 0 */
 	uint64_t pos, ts;
 };
 
@@ -33,7 +33,7 @@ struct runs {
 	void *data;
 	uint32_t stream;
 	bool after_loss;
-	bool loss_seen;			/* a record since then, of this task */
+	bool seen_after_loss;		/* there was a record since the loss, of @loss_tid */
 	uint32_t loss_tid;
 	struct nest nest;		/* of kernel stacks that wait for their cookies */
 	struct waiting waiting[NEST_LEVELS];
@@ -84,14 +84,18 @@ static int emit_run(struct runs *r, struct started_run *o)
 	return r->emit(r->data, &o->run);
 }
 
-/*
- * Add @events requests with this cookie and form to the task's run. Their records start at @pos and
- * were made between @ts and @last.
- */
-static int add_request(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, uint64_t last,
-		       uint64_t cookie, enum join_form form, uint32_t events)
+/* Requests of one task: @events of them, whose records start at @pos */
+struct request {
+	uint32_t tid, events;
+	enum join_form form;
+	uint64_t cookie, pos;
+	uint64_t ts, last_ts;		/* of the first and of the last record */
+};
+
+/* Add requests to the run of their task. */
+static int add_request(struct runs *r, const struct request *q)
 {
-	struct started_run *o = get_run(r, tid);
+	struct started_run *o = get_run(r, q->tid);
 	struct join_run *run;
 	int ret = 0;
 
@@ -99,28 +103,29 @@ static int add_request(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, 
 		return -ENOMEM;
 	run = &o->run;
 	/* another kernel entry may have the same cookie: the join decides by the time */
-	if (run->pos && (o->over || (ts > o->last_ts && ts - o->last_ts >= JOIN_PERIOD))) {
+	if (run->pos && (o->over || (q->ts > o->last_ts && q->ts - o->last_ts >= JOIN_PERIOD))) {
 		ret = emit_run(r, o);
 		run->part++;
 		run->pos = 0;
 	}
 	o->over = false;
 	/* a kernel stack without a cookie comes late */
-	if (last > o->last_ts)
-		o->last_ts = last;
+	if (q->last_ts > o->last_ts)
+		o->last_ts = q->last_ts;
 	/* no other run starts between this one and @pos, even if this one came late */
-	if (run->pos > o->top && run->pos <= pos && run->cookie == cookie && run->form == form) {
-		run->events += events;
+	if (run->pos > o->top && run->pos <= q->pos && run->cookie == q->cookie &&
+	    run->form == q->form) {
+		run->events += q->events;
 		return 0;
 	}
 	if (run->pos)
 		ret = emit_run(r, o);
 	run->stream = r->stream;
-	run->pos = pos;
-	run->ts = ts;
-	run->cookie = cookie;
-	run->form = form;
-	run->events = events;
+	run->pos = q->pos;
+	run->ts = q->ts;
+	run->cookie = q->cookie;
+	run->form = q->form;
+	run->events = q->events;
 	return ret;
 }
 
@@ -141,11 +146,13 @@ static int settle_level(struct runs *r, int level, bool lost)
 	nest_close(&r->nest, level);
 	if (w->after_cookie)
 		return 0;
-	return add_request(r, r->nest.v[level].tid, w->pos, w->ts, w->ts, 0,
-			   lost ? JOIN_FORM_LOST_COOKIE : JOIN_FORM_NO_COOKIE, lost ? 1 : 0);
+	return add_request(r, &(struct request){
+		.tid = r->nest.v[level].tid, .events = lost,
+		.form = lost ? JOIN_FORM_LOST_COOKIE : JOIN_FORM_NO_COOKIE,
+		.pos = w->pos, .ts = w->ts, .last_ts = w->ts });
 }
 
-static int settle_all(struct runs *r, uint32_t levels, bool lost)
+static int settle_levels(struct runs *r, uint32_t levels, bool lost)
 {
 	int level, ret = 0;
 
@@ -156,41 +163,45 @@ static int settle_all(struct runs *r, uint32_t levels, bool lost)
 }
 
 /* Does this cookie, which has the right context, belong to the waiting kernel stack? */
-static bool may_have(const struct waiting *w, uint64_t cookie)
+static bool may_belong_to(const struct waiting *w, uint64_t cookie)
 {
-	return !w->after_cookie && !w->several && (!w->passed || w->passed == cookie);
+	return !w->after_cookie && !w->several_passed && (!w->passed || w->passed == cookie);
 }
 
 static int add_cookie(struct runs *r, const struct runs_rec *rec, int level)
 {
 	struct waiting *w = &r->waiting[level];
-	uint64_t pos = rec->pos, ts = rec->ts;
-	enum join_form form = JOIN_FORM_COOKIE_ONLY;
+	struct request q = {
+		.tid = rec->tid, .form = JOIN_FORM_COOKIE_ONLY, .cookie = rec->cookie,
+		.pos = rec->pos, .ts = rec->ts,
+	};
 	int ret = 0;
 
-	if (nest_belongs(&r->nest, level, rec->tid, nest_context(rec->flags)) &&
-	    may_have(w, rec->cookie)) {
-		form = JOIN_FORM_KSTACK;
+	if (nest_belongs(&r->nest, level, rec->tid, nest_get_context(rec->flags)) &&
+	    may_belong_to(w, rec->cookie)) {
+		q.form = JOIN_FORM_KSTACK;
+		q.pos = w->pos;
+		q.ts = q.last_ts = w->ts;
 		nest_close(&r->nest, level);
 		if (rec->ts > w->ts && rec->ts - w->ts >= JOIN_PERIOD) {
-			ret = add_request(r, rec->tid, w->pos, w->ts, w->ts, rec->cookie, form, 0);
-		} else {
-			pos = w->pos;
-			ts = w->ts;
+			ret = add_request(r, &q);
+			q.pos = rec->pos;
+			q.ts = rec->ts;
 		}
 	} else if (r->nest.open >> level & 1) {
 		ret = settle_level(r, level, false);
 	}
+	q.events = 1;
+	q.last_ts = rec->ts > q.ts ? rec->ts : q.ts;
 	if (!ret)
-		ret = add_request(r, rec->tid, pos, ts, rec->ts > ts ? rec->ts : ts, rec->cookie,
-				  form, 1);
+		ret = add_request(r, &q);
 	/* a task that waits with interrupts on is one level below */
 	if (level & 1 && r->nest.open >> (level - 1) & 1) {
 		w--;
-		w->several |= w->passed && w->passed != rec->cookie;
+		w->several_passed |= w->passed && w->passed != rec->cookie;
 		w->passed = rec->cookie;
 	}
-	if (form == JOIN_FORM_COOKIE_ONLY) {
+	if (q.form == JOIN_FORM_COOKIE_ONLY) {
 		r->cookie_last |= 1u << level;
 		r->cookie_tid[level] = rec->tid;
 	} else {
@@ -207,26 +218,26 @@ static void update_after_loss(struct runs *r, uint32_t tid, int level)
 {
 	if (!level || !runs_is_after_loss(r, tid))
 		r->after_loss = false;
-	r->loss_seen = true;
+	r->seen_after_loss = true;
 	r->loss_tid = tid;
 }
 
 /* End the waiting groups of all levels but the record's own. */
-static int end_others(struct runs *r, const struct runs_rec *rec, int level)
+static int end_other_groups(struct runs *r, const struct runs_rec *rec, int level)
 {
 	uint32_t ended = nest_close_ended(&r->nest, level, rec->tid);
 
 	r->cookie_last &= (2u << level) - 1;
-	return ended ? settle_all(r, ended, false) : 0;
+	return ended ? settle_levels(r, ended, false) : 0;
 }
 
 /*
  * End the waiting groups of all levels. Sets *@after_cookie if the last record of the record's own
  * level was a task's cookie.
  */
-static int end_all(struct runs *r, const struct runs_rec *rec, int level, bool *after_cookie)
+static int end_groups(struct runs *r, const struct runs_rec *rec, int level, bool *after_cookie)
 {
-	int ret = end_others(r, rec, level);
+	int ret = end_other_groups(r, rec, level);
 
 	if (ret)
 		return ret;
@@ -237,25 +248,25 @@ static int end_all(struct runs *r, const struct runs_rec *rec, int level, bool *
 
 int runs_add_record(struct runs *r, const struct runs_rec *rec)
 {
-	int level = nest_level(rec->flags), ret = 0;
+	int level = nest_get_level(rec->flags), ret = 0;
 	bool waits = r->nest.open || r->cookie_last, after_cookie = false;
 
 	if (r->after_loss)
 		update_after_loss(r, rec->tid, level);
 	if (rec->kind == RUNS_COOKIE && rec->cookie) {
 		if (waits)
-			ret = end_others(r, rec, level);
+			ret = end_other_groups(r, rec, level);
 		return ret ? ret : add_cookie(r, rec, level);
 	}
 	/* usually an event's records are complete */
 	if (waits)
-		ret = end_all(r, rec, level, &after_cookie);
+		ret = end_groups(r, rec, level, &after_cookie);
 	if (ret)
 		return ret;
 	if (rec->kind == RUNS_STACK)
 		end_entry(r, rec->tid);
 	if (rec->kind == RUNS_KERNEL_STACK) {
-		nest_open(&r->nest, level, rec->tid, nest_context(rec->flags));
+		nest_open(&r->nest, level, rec->tid, nest_get_context(rec->flags));
 		r->waiting[level] = (struct waiting){ .after_cookie = after_cookie, .pos = rec->pos,
 						      .ts = rec->ts };
 	}
@@ -265,19 +276,19 @@ int runs_add_record(struct runs *r, const struct runs_rec *rec)
 int runs_add_loss(struct runs *r)
 {
 	r->after_loss = true;
-	r->loss_seen = false;
+	r->seen_after_loss = false;
 	r->cookie_last = 0;
-	return settle_all(r, r->nest.open, true);
+	return settle_levels(r, r->nest.open, true);
 }
 
 bool runs_is_after_loss(const struct runs *r, uint32_t tid)
 {
-	return r->after_loss && (!r->loss_seen || r->loss_tid == tid);
+	return r->after_loss && (!r->seen_after_loss || r->loss_tid == tid);
 }
 
 int runs_end(struct runs *r)
 {
-	int ret = settle_all(r, r->nest.open, false);
+	int ret = settle_levels(r, r->nest.open, false);
 	size_t i;
 
 	for (i = 0; i < r->open.nr && !ret; i++)

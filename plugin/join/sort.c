@@ -60,14 +60,41 @@ static int place_groups(struct groups *g)
 	return 0;
 }
 
-/* Inlined, so that the size is a constant and an element moves by a few instructions. */
+/*
+ * Move each element @i to @to[i], and set that to i. Inlined, so that the size is a constant and an
+ * element moves by a few instructions.
+ */
+static inline __attribute__((always_inline))
+void move_to_places(char *v, size_t nr, size_t size, uint32_t *to)
+{
+	char held[64], other[64];
+	uint32_t at, next;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (to[i] == i)
+			continue;
+		/* in a cycle: put the held element into its place, and hold the one there */
+		memcpy(held, v + i * size, size);
+		for (at = to[i]; at != i; at = next) {
+			memcpy(other, v + at * size, size);
+			memcpy(v + at * size, held, size);
+			memcpy(held, other, size);
+			next = to[at];
+			to[at] = at;
+		}
+		memcpy(v + i * size, held, size);
+		to[i] = i;
+	}
+}
+
+/* Inlined for the same reason */
 static inline __attribute__((always_inline))
 int sort_by_task(char *v, size_t nr, size_t size, size_t tid_at,
 		 int (*cmp)(const void *a, const void *b))
 {
 	struct groups g = { .to = malloc((nr + 1) * sizeof(*g.to)) };
-	uint32_t last = UINT32_MAX, last_tid = 0, tid, to;
-	char held[64], other[64];
+	uint32_t last = UINT32_MAX, last_tid = 0, tid;
 	struct group *p;
 	int ret = -ENOMEM;
 	size_t i, k;
@@ -88,24 +115,7 @@ int sort_by_task(char *v, size_t nr, size_t size, size_t tid_at,
 		p = &g.v.v[g.to[i]];
 		g.to[i] = p->first + p->nr++;
 	}
-	for (i = 0; i < nr; i++) {
-		if (g.to[i] == i)
-			continue;
-		/*
-		 * put the held element into its place and hold the one that was there, in a cycle
-		 */
-		memcpy(held, v + i * size, size);
-		for (to = g.to[i]; to != i; ) {
-			memcpy(other, v + to * size, size);
-			memcpy(v + to * size, held, size);
-			memcpy(held, other, size);
-			last = g.to[to];
-			g.to[to] = to;
-			to = last;
-		}
-		memcpy(v + i * size, held, size);
-		g.to[i] = i;
-	}
+	move_to_places(v, nr, size, g.to);
 	for (i = 0; i < g.v.nr; i++) {
 		p = &g.v.v[i];
 		for (k = p->first + 1; k < (size_t)p->first + p->nr; k++)

@@ -40,7 +40,7 @@ const double NEAR = 4;		/* a click at this distance from a line selects the line
 /* The last double click set marker A on this entry. It is only compared, never dereferenced. */
 const kshark_entry *last_a;
 
-KsPlot::Color color_of(uint32_t rgb)
+KsPlot::Color make_color(uint32_t rgb)
 {
 	return KsPlot::Color(rgb >> 16 & 0xff, rgb >> 8 & 0xff, rgb & 0xff);
 }
@@ -48,7 +48,7 @@ KsPlot::Color color_of(uint32_t rgb)
 /* Setting a marker may draw all shapes again and free the shape that was clicked. */
 void jump_to(const shark_jump jump)
 {
-	void *window = shark_window_ptr();
+	void *window = shark_get_window();
 
 	if (!window || !markEntryA || !markEntryB)
 		return;
@@ -78,7 +78,7 @@ private:
 	void _draw(const KsPlot::Color &, float) const override {}
 };
 
-int lane_y(int top, bool task, uint32_t tid)
+int get_lane_y(int top, bool task, uint32_t tid)
 {
 	int lane = task ? 1 : (tid * 2654435761u >> 16) % NR_LANES;
 
@@ -99,7 +99,7 @@ private:
 	{
 		shark_jump jump;
 
-		shark_jump_request(_m, _request, &jump);
+		shark_jump_from_request(_m, _request, &jump);
 		jump_to(jump);
 	}
 
@@ -122,7 +122,7 @@ private:
 	{
 		shark_jump jump;
 
-		shark_jump_stack(_m, _stack, last_a, &jump);
+		shark_jump_from_stack(_m, _stack, last_a, &jump);
 		jump_to(jump);
 	}
 
@@ -137,14 +137,14 @@ public:
 	{
 		setA(ax, ay);
 		setB(bx, by);
-		_color = color_of(shark_color((shark_outcome)w.outcome));
+		_color = make_color(shark_get_color((shark_outcome)w.outcome));
 		_size = 2;
 	}
 
 	/* Does the line end on that plot, which is drawn after this one? */
 	bool ends_at(const Place &p) const
 	{
-		const shark_stack *s = stack();
+		const shark_stack *s = get_stack();
 
 		return _open && s && s->sd == p._sd &&
 		       (p._task ? (int)s->entry->pid : (int)s->entry->cpu) == p._val;
@@ -152,7 +152,7 @@ public:
 
 	void end_at(const Place &p)
 	{
-		setB(pointX(1), lane_y(p._top, p._task, stack()->tid));
+		setB(pointX(1), get_lane_y(p._top, p._task, get_stack()->tid));
 		_open = false;
 	}
 
@@ -171,16 +171,16 @@ public:
 	}
 
 private:
-	const shark_stack *stack() const
+	const shark_stack *get_stack() const
 	{
-		return shark_stack_at(_m, shark_request_at(_m, _w.request)->stack);
+		return shark_get_stack(_m, shark_get_request(_m, _w.request)->stack);
 	}
 
 	void _doubleClick() const override
 	{
 		shark_jump jump;
 
-		shark_jump_request(_m, _w.request, &jump);
+		shark_jump_from_request(_m, _w.request, &jump);
 		jump_to(jump);
 	}
 
@@ -207,7 +207,7 @@ class WaitText : public KsPlot::PlotObject {
 public:
 	WaitText(const WaitLine *line, int64_t ns) : _line(line)
 	{
-		shark_duration(ns, _text, sizeof(_text));
+		shark_format_duration(ns, _text, sizeof(_text));
 	}
 
 private:
@@ -253,7 +253,7 @@ public:
 		  _sd(sd), _val(val), _task(task)
 	{
 		_top = _graph->base() - _graph->height();
-		find_others();
+		find_earlier_shapes();
 	}
 
 	void draw()
@@ -267,28 +267,28 @@ public:
 		struct shark_view view;
 		size_t i;
 
-		shark_view_make(_m, _sd, _task, _val, &win, &view);
+		shark_make_view(_m, _sd, _task, _val, &win, &view);
 		/* the list is drawn from its front, so older entries cover a new one */
 		for (i = 0; i < view.nr_waits; i++)
-			lines.push_back(wait(view.waits[i]));
+			lines.push_back(make_wait_line(view.waits[i]));
 		for (i = 0; i < view.nr_waits; i++)
 			_shapes->push_front(new WaitText(lines[i], view.waits[i].ns));
 		for (i = 0; i < view.nr_requests; i++)
 			if (view.requests[i].outcome != SHARK_JOINED)
-				request(view.requests[i]);
+				add_request_mark(view.requests[i]);
 		for (i = 0; i < view.nr_requests; i++)
 			if (view.requests[i].outcome == SHARK_JOINED)
-				request(view.requests[i]);
+				add_request_mark(view.requests[i]);
 		for (i = 0; i < view.nr_stacks; i++)
-			stack(view.stacks[i]);
+			add_stack_mark(view.stacks[i]);
 		for (WaitLine *line : lines)
 			_shapes->push_front(line);
-		shark_view_free(&view);
-		place();
+		shark_free_view(&view);
+		add_place();
 	}
 
 private:
-	void find_others()
+	void find_earlier_shapes()
 	{
 		for (KsPlot::PlotObject *s : *_shapes) {
 			if (Place *p = dynamic_cast<Place *>(s))
@@ -298,53 +298,54 @@ private:
 		}
 	}
 
-	int x(int bin) const
+	int get_x(int bin) const
 	{
 		int last = _graph->size() - 1;
 
 		return _graph->bin(bin < 0 ? 0 : bin > last ? last : bin)._base.x();
 	}
 
-	int y(uint32_t tid) const
+	int get_y(uint32_t tid) const
 	{
-		return lane_y(_top, _task, tid);
+		return get_lane_y(_top, _task, tid);
 	}
 
-	void request(const shark_mark &mark)
+	void add_request_mark(const shark_mark &mark)
 	{
-		const shark_request *r = shark_request_at(_m, mark.index);
+		const shark_request *r = shark_get_request(_m, mark.index);
 		RequestMark *s = new RequestMark(_m, mark.index);
-		int mx = x(mark.bin), my = y(r->tid);
+		int mx = get_x(mark.bin), my = get_y(r->tid);
 
 		s->setPoint(0, mx, my + MARK);
 		s->setPoint(1, mx + MARK + 1, my - MARK);
 		s->setPoint(2, mx - MARK - 1, my - MARK);
 		s->setFill(mark.outcome == SHARK_JOINED);
-		s->_color = color_of(shark_color((shark_outcome)mark.outcome));
+		s->_color = make_color(shark_get_color((shark_outcome)mark.outcome));
 		s->_size = 2;
 		_shapes->push_front(s);
 	}
 
-	void stack(const shark_mark &mark)
+	void add_stack_mark(const shark_mark &mark)
 	{
-		const shark_stack *st = shark_stack_at(_m, mark.index);
+		const shark_stack *st = shark_get_stack(_m, mark.index);
 		StackMark *s = new StackMark(_m, mark.index);
-		int mx = x(mark.bin), my = y(st->tid);
+		int mx = get_x(mark.bin), my = get_y(st->tid);
 
 		s->setPoint(0, mx - MARK, my - MARK);
 		s->setPoint(1, mx - MARK, my + MARK);
 		s->setPoint(2, mx + MARK, my + MARK);
 		s->setPoint(3, mx + MARK, my - MARK);
 		s->setFill(!mark.outcome);
-		s->_color = color_of(SHARK_STACK_COLOR);
+		s->_color = make_color(SHARK_STACK_COLOR);
 		s->_size = 2;
 		_shapes->push_front(s);
 	}
 
-	WaitLine *wait(const shark_wait &w)
+	WaitLine *make_wait_line(const shark_wait &w)
 	{
-		const shark_request *r = shark_request_at(_m, w.request);
-		WaitLine *s = new WaitLine(_m, w, x(w.from), y(r->tid), x(w.to), y(r->tid));
+		const shark_request *r = shark_get_request(_m, w.request);
+		WaitLine *s = new WaitLine(_m, w, get_x(w.from), get_y(r->tid), get_x(w.to),
+					   get_y(r->tid));
 
 		for (const Place *p : _places) {
 			if (p->_task == _task && s->ends_at(*p)) {
@@ -355,7 +356,7 @@ private:
 		return s;
 	}
 
-	void place()
+	void add_place()
 	{
 		Place *p = new Place(_sd, _task, _val, _top);
 
@@ -379,7 +380,7 @@ private:
 
 void shark_draw(struct kshark_cpp_argv *argv, int sd, int val, int action)
 {
-	shark_model *m = shark_of_stream(sd);
+	shark_model *m = shark_get_model(sd);
 	KsCppArgV *cpp = KS_ARGV_TO_CPP(argv);
 
 	if (!m || !(action & (KSHARK_CPU_DRAW | KSHARK_TASK_DRAW)) || !cpp->_graph->size())

@@ -43,7 +43,7 @@ enum shark_outcome {
 /* An event that asked for its user stack. The entries are KernelShark's. */
 struct shark_request {
 	const struct kshark_entry *entry;	/* the cookie; without one, the kernel stack */
-	const struct kshark_entry *shown;	/* the row with the joined text: entry or kstack */
+	const struct kshark_entry *shown;	/* with the joined text: @entry or @kstack */
 	uint64_t cookie;			/* 0: lost */
 	uint64_t pos, ts;			/* of the record in the file */
 	/* the kernel stack before it, which may be another event's; NULL: none */
@@ -64,7 +64,7 @@ struct shark_stack {
 	uint32_t tid;
 	uint32_t cpu;
 	uint32_t nr_requests;			/* number of requests that it answers */
-	uint32_t first;				/* first of these by time: shark_nth_request() */
+	uint32_t first;				/* by time: shark_get_nth_request() */
 	bool whole;				/* answers a request and lacks no part */
 };
 
@@ -95,9 +95,9 @@ void shark_put(struct shark_model *m);
  * Add a record of stream @sd, in the order of each CPU. If the first record comes again,
  * KernelShark loads the stream again: the model forgets its earlier records. 0 or -ENOMEM.
  */
-int shark_add(struct shark_model *m, int sd, const struct shark_record *rec);
+int shark_add_record(struct shark_model *m, int sd, const struct shark_record *rec);
 /* KernelShark closes the stream: the model does not touch its entries again. */
-void shark_forget(struct shark_model *m, int sd);
+void shark_forget_stream(struct shark_model *m, int sd);
 
 /*
  * All records were added: read the file for the join, once, and answer all requests. Costs nothing
@@ -109,10 +109,10 @@ int shark_prepare(struct shark_model *m);
 const char *shark_get_problem(const struct shark_model *m);
 
 /* Valid until a record is added or a stream is closed. NULL if there is no such index. */
-const struct shark_request *shark_request_at(const struct shark_model *m, uint32_t i);
-const struct shark_stack *shark_stack_at(const struct shark_model *m, uint32_t i);
+const struct shark_request *shark_get_request(const struct shark_model *m, uint32_t i);
+const struct shark_stack *shark_get_stack(const struct shark_model *m, uint32_t i);
 /* The @n-th request of a stack by time, or SHARK_NONE. */
-uint32_t shark_nth_request(const struct shark_model *m, uint32_t stack, uint32_t n);
+uint32_t shark_get_nth_request(const struct shark_model *m, uint32_t stack, uint32_t n);
 
 /* Indices of the requests or stacks of one CPU or task of a stream, by time. */
 struct shark_list {
@@ -121,10 +121,10 @@ struct shark_list {
 	int64_t longest;	/* ns from a request to its stack, the longest in it */
 };
 
-void shark_requests_of(const struct shark_model *m, int sd, bool task, int val,
-		       struct shark_list *list);
-void shark_stacks_of(const struct shark_model *m, int sd, bool task, int val,
-		     struct shark_list *list);
+void shark_get_requests(const struct shark_model *m, int sd, bool task, int val,
+			struct shark_list *list);
+void shark_get_stacks(const struct shark_model *m, int sd, bool task, int val,
+		      struct shark_list *list);
 
 /* ---- what one plot shows: view.c ---- */
 
@@ -165,16 +165,16 @@ struct shark_view {
  * Make the view of the plot of CPU or task @val of stream @sd. 0, or -ENOMEM with less in the view.
  * The caller frees it.
  */
-int shark_view_make(const struct shark_model *m, int sd, bool task, int val,
+int shark_make_view(const struct shark_model *m, int sd, bool task, int val,
 		    const struct shark_window *win, struct shark_view *view);
-void shark_view_free(struct shark_view *view);
+void shark_free_view(struct shark_view *view);
 
 /* 0xRRGGBB. The colours also differ for people with red-green colour blindness. */
-uint32_t shark_color(enum shark_outcome outcome);
+uint32_t shark_get_color(enum shark_outcome outcome);
 #define SHARK_STACK_COLOR 0x1565c0
 
-/* "1.25 ms" for so many nanoseconds, three digits. Returns @buf. */
-char *shark_duration(int64_t ns, char *buf, size_t size);
+/* Write @ns nanoseconds with three digits, such as "1.25 ms", to @buf. Returns @buf. */
+char *shark_format_duration(int64_t ns, char *buf, size_t size);
 
 /* A double click puts marker A on @a, then B on @b, or B first. NULL: not marked. */
 struct shark_jump {
@@ -183,20 +183,21 @@ struct shark_jump {
 };
 
 /* Jump from a request to its stack. */
-void shark_jump_request(const struct shark_model *m, uint32_t request, struct shark_jump *jump);
+void shark_jump_from_request(const struct shark_model *m, uint32_t request,
+			     struct shark_jump *jump);
 /*
- * Jump from a stack back to the request before the one that marker A stands on,
- * @last (or NULL): from its last request to its first, and over again.
+ * Jump from a stack back to the request before that of marker A, which is @last or NULL: from its
+ * last request to its first, and again from its last.
  */
-void shark_jump_stack(const struct shark_model *m, uint32_t stack,
-		      const struct kshark_entry *last, struct shark_jump *jump);
+void shark_jump_from_stack(const struct shark_model *m, uint32_t stack,
+			   const struct kshark_entry *last, struct shark_jump *jump);
 
 /* ---- between the interface and the drawing ---- */
 
-/* The model of stream @sd, ready, or NULL. */
-struct shark_model *shark_of_stream(int sd);
+/* The model of stream @sd after shark_prepare(), or NULL. */
+struct shark_model *shark_get_model(int sd);
 /* KernelShark's main window, for its plugin functions; NULL until KernelShark has set it. */
-void *shark_window_ptr(void);
+void *shark_get_window(void);
 void shark_draw(struct kshark_cpp_argv *argv, int sd, int val, int action);
 
 #ifdef __cplusplus

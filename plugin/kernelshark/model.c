@@ -133,7 +133,7 @@ void shark_put(struct shark_model *m)
 		(vec)->nr = out_;						\
 	} while (0)
 
-void shark_forget(struct shark_model *m, int sd)
+void shark_forget_stream(struct shark_model *m, int sd)
 {
 	drop_answers(m);
 	FORGET(&m->requests, sd);
@@ -152,7 +152,7 @@ static struct loading *get_loading(struct shark_model *m, int sd, const struct s
 			continue;
 		if (rec->pos > l->last)
 			return l;
-		shark_forget(m, sd);	/* KernelShark starts again */
+		shark_forget_stream(m, sd);	/* KernelShark starts again */
 		break;
 	}
 	l = vec_add(&m->loading);
@@ -201,7 +201,7 @@ static int add_stack(struct shark_model *m, struct loading *l, int sd,
 	return 0;
 }
 
-int shark_add(struct shark_model *m, int sd, const struct shark_record *rec)
+int shark_add_record(struct shark_model *m, int sd, const struct shark_record *rec)
 {
 	struct shark_request r = {
 		.entry = rec->entry, .shown = rec->entry, .cookie = rec->cookie, .pos = rec->pos,
@@ -218,7 +218,7 @@ int shark_add(struct shark_model *m, int sd, const struct shark_record *rec)
 	l->last = rec->pos;
 	if (rec->kind == SHARK_STACK)
 		return add_stack(m, l, sd, rec);
-	k = &l->kstack[nest_level(rec->flags)];
+	k = &l->kstack[nest_get_level(rec->flags)];
 	if (rec->kind == SHARK_KERNEL_STACK) {
 		r.cookie = 0;
 		ret = add_kstack_request(m, k);
@@ -267,12 +267,13 @@ static uint32_t find_stack(struct shark_model *m, const struct shark_request *r,
 /* SHARK_NR_OUTCOMES: the record is not a request. */
 static enum shark_outcome answer_request(struct shark_model *m, struct shark_request *r)
 {
+	const struct join_question q = { r->cpu, r->tid, r->pos, r->ts, r->cookie };
 	struct join_answer ans;
 
 	r->stack = SHARK_NONE;
 	if (!m->scan.join)
 		return SHARK_NR_OUTCOMES;	/* without a join, guess nothing */
-	join_find_answer(m->scan.join, r->cpu, r->tid, r->pos, r->ts, r->cookie, &ans);
+	join_find_answer(m->scan.join, &q, &ans);
 	if (!r->cookie)
 		return ans.form == JOIN_FORM_LOST_COOKIE && ans.state == JOIN_LOST ?
 		       SHARK_LOST : SHARK_NR_OUTCOMES;
@@ -296,13 +297,14 @@ static enum shark_outcome answer_request(struct shark_model *m, struct shark_req
 /* If the kernel stack before a cookie is of another event, ask the join for that event too. */
 static int answer_kstack(struct shark_model *m, struct shark_request *r)
 {
+	const struct join_question q = { r->cpu, r->tid, r->kstack_pos, r->kstack_ts, 0 };
 	struct shark_request k = *r;
 	struct join_answer ans;
 
 	r->shown = r->entry;
 	if (!r->kstack || !m->scan.join)
 		return 0;
-	join_find_answer(m->scan.join, r->cpu, r->tid, r->kstack_pos, r->kstack_ts, 0, &ans);
+	join_find_answer(m->scan.join, &q, &ans);
 	if (ans.form == JOIN_FORM_KSTACK) {
 		r->shown = r->kstack;
 		return 0;
@@ -465,7 +467,7 @@ static void set_problem(struct shark_model *m, const char *what)
 		m->problem = NULL;
 }
 
-static void scan_model(struct shark_model *m)
+static void scan_file_of(struct shark_model *m)
 {
 	int fd = open(m->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
@@ -488,7 +490,7 @@ int shark_prepare(struct shark_model *m)
 	if (m->ready)
 		return 0;
 	if (!m->scanned)
-		scan_model(m);
+		scan_file_of(m);
 	drop_answers(m);
 	ret = answer_all(m);
 	if (!ret)
@@ -508,19 +510,19 @@ const char *shark_get_problem(const struct shark_model *m)
 	return m->problem;
 }
 
-const struct shark_request *shark_request_at(const struct shark_model *m, uint32_t i)
+const struct shark_request *shark_get_request(const struct shark_model *m, uint32_t i)
 {
 	return i < m->requests.nr ? &m->requests.v[i] : NULL;
 }
 
-const struct shark_stack *shark_stack_at(const struct shark_model *m, uint32_t i)
+const struct shark_stack *shark_get_stack(const struct shark_model *m, uint32_t i)
 {
 	return i < m->stacks.nr ? &m->stacks.v[i] : NULL;
 }
 
-uint32_t shark_nth_request(const struct shark_model *m, uint32_t stack, uint32_t n)
+uint32_t shark_get_nth_request(const struct shark_model *m, uint32_t stack, uint32_t n)
 {
-	const struct shark_stack *s = shark_stack_at(m, stack);
+	const struct shark_stack *s = shark_get_stack(m, stack);
 
 	if (!s || n >= s->nr_requests || s->first + n >= m->by_stack.nr)
 		return SHARK_NONE;
@@ -541,14 +543,14 @@ static void get_list(const struct index *idx, int sd, int val, struct shark_list
 	list->longest = r[i].longest;
 }
 
-void shark_requests_of(const struct shark_model *m, int sd, bool task, int val,
-		       struct shark_list *list)
+void shark_get_requests(const struct shark_model *m, int sd, bool task, int val,
+			struct shark_list *list)
 {
 	get_list(&m->index[task ? REQUESTS_BY_TASK : REQUESTS_BY_CPU], sd, val, list);
 }
 
-void shark_stacks_of(const struct shark_model *m, int sd, bool task, int val,
-		     struct shark_list *list)
+void shark_get_stacks(const struct shark_model *m, int sd, bool task, int val,
+		      struct shark_list *list)
 {
 	get_list(&m->index[task ? STACKS_BY_TASK : STACKS_BY_CPU], sd, val, list);
 }

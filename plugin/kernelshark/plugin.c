@@ -44,7 +44,7 @@ static struct shark_stream *find_stream(int sd)
 	return NULL;
 }
 
-struct shark_model *shark_of_stream(int sd)
+struct shark_model *shark_get_model(int sd)
 {
 	struct shark_stream *s = find_stream(sd);
 
@@ -58,7 +58,7 @@ struct shark_model *shark_of_stream(int sd)
 	return s->model;
 }
 
-void *shark_window_ptr(void)
+void *shark_get_window(void)
 {
 	return main_window;
 }
@@ -73,16 +73,16 @@ static void on_record(struct kshark_data_stream *stream, void *record, struct ks
 
 	if (!s)
 		return;
-	decode_common(&s->dec, rec, &c);
+	decode_read_common(&s->dec, rec, &c);
 	if (!c.has_tid || !c.has_flags)
 		return;
-	switch (decode_kind_of(&s->dec, &c)) {
+	switch (decode_get_kind(&s->dec, &c)) {
 	case DECODE_KERNEL_STACK:
 		r.kind = SHARK_KERNEL_STACK;
 		break;
 	case DECODE_COOKIE:
 		r.kind = SHARK_COOKIE;
-		if (!decode_cookie(&s->dec, rec, &r.cookie))
+		if (!decode_read_cookie(&s->dec, rec, &r.cookie))
 			return;
 		break;
 	case DECODE_STACK:
@@ -101,10 +101,10 @@ static void on_record(struct kshark_data_stream *stream, void *record, struct ks
 	r.tid = c.tid;
 	r.flags = c.flags;
 	/* if there is not enough memory, some marks are missing; KernelShark will end soon then */
-	shark_add(s->model, s->sd, &r);
+	shark_add_record(s->model, s->sd, &r);
 }
 
-static const int *event_ids(const struct shark_stream *s, int i)
+static const int *get_event_id(const struct shark_stream *s, int i)
 {
 	const int *all[] = { &s->dec.id_kernel_stack, &s->dec.id_cookie, &s->dec.id_stack };
 
@@ -121,7 +121,7 @@ static void close_stream(struct shark_stream *s)
 	if (!streams.nr)
 		vec_free(&streams);
 	if (s->model) {
-		shark_forget(s->model, s->sd);
+		shark_forget_stream(s->model, s->sd);
 		shark_put(s->model);
 	}
 	free(s);
@@ -152,7 +152,7 @@ int KSHARK_PLOT_PLUGIN_INITIALIZER(struct kshark_data_stream *stream)
 		return 0;
 	}
 	*slot = s;
-	for (i = 0; (id = event_ids(s, i)); i++)
+	for (i = 0; (id = get_event_id(s, i)); i++)
 		if (*id >= 0)
 			kshark_register_event_handler(stream, *id, on_record);
 	kshark_register_draw_handler(stream, shark_draw);
@@ -167,7 +167,7 @@ int KSHARK_PLOT_PLUGIN_DEINITIALIZER(struct kshark_data_stream *stream)
 
 	if (!s)
 		return 0;
-	for (i = 0; (id = event_ids(s, i)); i++)
+	for (i = 0; (id = get_event_id(s, i)); i++)
 		if (*id >= 0)
 			kshark_unregister_event_handler(stream, *id, on_record);
 	kshark_unregister_draw_handler(stream, shark_draw);

@@ -25,12 +25,12 @@ static const uint32_t colors[SHARK_NR_OUTCOMES] = {
 	[SHARK_LOST] = 0xd01c4b,
 };
 
-uint32_t shark_color(enum shark_outcome outcome)
+uint32_t shark_get_color(enum shark_outcome outcome)
 {
 	return outcome < SHARK_NR_OUTCOMES ? colors[outcome] : 0;
 }
 
-char *shark_duration(int64_t ns, char *buf, size_t size)
+char *shark_format_duration(int64_t ns, char *buf, size_t size)
 {
 	static const char *const unit[] = { "ns", "us", "ms", "s" };
 	const char *sign = ns < 0 ? "-" : "";
@@ -73,12 +73,12 @@ static size_t find_first(const struct shark_list *list, int64_t ts,
 
 static const struct kshark_entry *get_request_entry(const struct shark_model *m, uint32_t i)
 {
-	return shark_request_at(m, i)->entry;
+	return shark_get_request(m, i)->entry;
 }
 
 static const struct kshark_entry *get_stack_entry(const struct shark_model *m, uint32_t i)
 {
-	return shark_stack_at(m, i)->entry;
+	return shark_get_stack(m, i)->entry;
 }
 
 /* Do the user's filters hide this entry? */
@@ -131,8 +131,8 @@ static int add_wait(waits_t *waits, const struct shark_wait *w)
 static int make_wait(const struct shark_model *m, uint32_t request, bool task,
 		     const struct shark_window *win, waits_t *waits)
 {
-	const struct shark_request *r = shark_request_at(m, request);
-	const struct shark_stack *s = shark_stack_at(m, r->stack);
+	const struct shark_request *r = shark_get_request(m, request);
+	const struct shark_stack *s = shark_get_stack(m, r->stack);
 	struct shark_wait w = { .request = request, .outcome = r->outcome };
 	int64_t end;
 
@@ -164,8 +164,8 @@ static int compare_waits(const void *a, const void *b)
 	return x->request < y->request ? -1 : x->request > y->request;
 }
 
-int shark_view_make(const struct shark_model *m, int sd, bool task, int val,
-	       const struct shark_window *win, struct shark_view *view)
+int shark_make_view(const struct shark_model *m, int sd, bool task, int val,
+		    const struct shark_window *win, struct shark_view *view)
 {
 	marks_t requests = {}, stacks = {};
 	struct shark_list list;
@@ -177,11 +177,11 @@ int shark_view_make(const struct shark_model *m, int sd, bool task, int val,
 	memset(view, 0, sizeof(*view));
 	if (win->n_bins <= 0 || win->bin_size <= 0)
 		return 0;
-	shark_requests_of(m, sd, task, val, &list);
+	shark_get_requests(m, sd, task, val, &list);
 	from = list.longest > win->min ? INT64_MIN : win->min - list.longest;
 	i = find_first(&list, from, get_request_entry, m);
 	for (; i < list.nr && !ret; i++) {
-		const struct shark_request *r = shark_request_at(m, list.v[i]);
+		const struct shark_request *r = shark_get_request(m, list.v[i]);
 
 		if (r->entry->ts > win->max)
 			break;
@@ -193,10 +193,10 @@ int shark_view_make(const struct shark_model *m, int sd, bool task, int val,
 		if (!ret)
 			ret = make_wait(m, list.v[i], task, win, &waits);
 	}
-	shark_stacks_of(m, sd, task, val, &list);
+	shark_get_stacks(m, sd, task, val, &list);
 	i = find_first(&list, win->min, get_stack_entry, m);
 	for (; i < list.nr && !ret; i++) {
-		const struct shark_stack *s = shark_stack_at(m, list.v[i]);
+		const struct shark_stack *s = shark_get_stack(m, list.v[i]);
 
 		if (s->entry->ts > win->max)
 			break;
@@ -216,7 +216,7 @@ int shark_view_make(const struct shark_model *m, int sd, bool task, int val,
 	return ret;
 }
 
-void shark_view_free(struct shark_view *view)
+void shark_free_view(struct shark_view *view)
 {
 	free(view->requests);
 	free(view->stacks);
@@ -224,10 +224,10 @@ void shark_view_free(struct shark_view *view)
 	memset(view, 0, sizeof(*view));
 }
 
-void shark_jump_request(const struct shark_model *m, uint32_t request, struct shark_jump *jump)
+void shark_jump_from_request(const struct shark_model *m, uint32_t request, struct shark_jump *jump)
 {
-	const struct shark_request *r = shark_request_at(m, request);
-	const struct shark_stack *s = r ? shark_stack_at(m, r->stack) : NULL;
+	const struct shark_request *r = shark_get_request(m, request);
+	const struct shark_stack *s = r ? shark_get_stack(m, r->stack) : NULL;
 
 	memset(jump, 0, sizeof(*jump));
 	if (!r)
@@ -237,10 +237,10 @@ void shark_jump_request(const struct shark_model *m, uint32_t request, struct sh
 	jump->a_last = !s;
 }
 
-void shark_jump_stack(const struct shark_model *m, uint32_t stack,
-		      const struct kshark_entry *last, struct shark_jump *jump)
+void shark_jump_from_stack(const struct shark_model *m, uint32_t stack,
+			   const struct kshark_entry *last, struct shark_jump *jump)
 {
-	const struct shark_stack *s = shark_stack_at(m, stack);
+	const struct shark_stack *s = shark_get_stack(m, stack);
 	const struct shark_request *r;
 	uint32_t n;
 
@@ -252,12 +252,13 @@ void shark_jump_stack(const struct shark_model *m, uint32_t stack,
 		return;
 	jump->a_last = true;
 	for (n = s->nr_requests - 1; n > 0; n--) {
-		r = shark_request_at(m, shark_nth_request(m, stack, n));
+		r = shark_get_request(m, shark_get_nth_request(m, stack, n));
 		if (r && r->shown == last) {
-			jump->a = shark_request_at(m, shark_nth_request(m, stack, n - 1))->shown;
+			n = shark_get_nth_request(m, stack, n - 1);
+			jump->a = shark_get_request(m, n)->shown;
 			return;
 		}
 	}
-	r = shark_request_at(m, shark_nth_request(m, stack, s->nr_requests - 1));
+	r = shark_get_request(m, shark_get_nth_request(m, stack, s->nr_requests - 1));
 	jump->a = r->shown;
 }

@@ -13,9 +13,10 @@ struct cursor {
 	uint64_t pos, size;		/* nothing is read or skipped after @size */
 	bool big_endian;		/* byte order of numbers */
 	bool failed;			/* the file was too short: all reads give zeroes */
-	bool foreign;			/* for callers: the file is not what they look for */
+	bool foreign;			/* set and read by callers only: another kind of file */
 };
 
+/* Are there @len more bytes? If not, sets @failed. */
 static inline bool cursor_has(struct cursor *f, uint64_t len)
 {
 	f->failed |= f->pos > f->size || f->size - f->pos < len;
@@ -32,7 +33,7 @@ static inline void cursor_read(struct cursor *f, void *buf, size_t len)
 	f->pos += len;
 }
 
-static inline uint64_t cursor_number(struct cursor *f, int size)
+static inline uint64_t cursor_read_number(struct cursor *f, int size)
 {
 	uint8_t b[8];
 	uint64_t n = 0;
@@ -63,7 +64,7 @@ static inline void cursor_skip_string(struct cursor *f)
 static inline void cursor_skip_texts(struct cursor *f, uint64_t nr)
 {
 	while (nr-- && !f->failed)
-		cursor_skip(f, cursor_number(f, 8));
+		cursor_skip(f, cursor_read_number(f, 8));
 }
 
 #endif

@@ -25,18 +25,18 @@ static void find_field(struct decode_field *f, struct tep_event *event, const ch
 	decode_set_field(f, event ? tep_find_field(event, name) : NULL);
 }
 
-static void find_common(struct decode_field *f, struct tep_event *event, const char *name)
+static void find_common_field(struct decode_field *f, struct tep_event *event, const char *name)
 {
 	if (event && !f->present)
 		decode_set_field(f, tep_find_common_field(event, name));
 }
 
-static void find_commons(struct decode *d, struct tep_event *event)
+static void find_common_fields(struct decode *d, struct tep_event *event)
 {
-	find_common(&d->common_type, event, "common_type");
-	find_common(&d->common_pid, event, "common_pid");
-	find_common(&d->common_flags, event, "common_flags");
-	find_common(&d->common_preempt, event, "common_preempt_count");
+	find_common_field(&d->common_type, event, "common_type");
+	find_common_field(&d->common_pid, event, "common_pid");
+	find_common_field(&d->common_flags, event, "common_flags");
+	find_common_field(&d->common_preempt, event, "common_preempt_count");
 }
 
 static bool is_at(const struct decode_field *f, int offset, int size)
@@ -44,7 +44,7 @@ static bool is_at(const struct decode_field *f, int offset, int size)
 	return f->number && f->offset == offset && f->size == size;
 }
 
-void decode_find_plain(struct decode *d)
+void decode_set_plain(struct decode *d)
 {
 	const uint16_t one = 1;
 
@@ -53,18 +53,18 @@ void decode_find_plain(struct decode *d)
 		   is_at(&d->common_pid, 4, 4);
 }
 
-void decode_common_slow(const struct decode *d, const struct tep_record *rec,
-			struct decode_common *c)
+void decode_read_common_slow(const struct decode *d, const struct tep_record *rec,
+			     struct decode_common *c)
 {
 	uint64_t type = 0, tid = 0, flags = 0, preempt = 0;
 
-	c->has_type = decode_number(d, rec, &d->common_type, &type) && type <= INT32_MAX;
-	c->has_tid = decode_number(d, rec, &d->common_pid, &tid);
-	c->has_flags = decode_number(d, rec, &d->common_flags, &flags);
-	decode_number(d, rec, &d->common_preempt, &preempt);
+	c->has_type = decode_read_number(d, rec, &d->common_type, &type) && type <= INT32_MAX;
+	c->has_tid = decode_read_number(d, rec, &d->common_pid, &tid);
+	c->has_flags = decode_read_number(d, rec, &d->common_flags, &flags);
+	decode_read_number(d, rec, &d->common_preempt, &preempt);
 	c->type = type;
 	c->tid = tid;
-	c->flags = nest_flags(flags, preempt);
+	c->flags = nest_make_flags(flags, preempt);
 }
 
 bool decode_init(struct decode *d, struct tep_handle *tep)
@@ -85,10 +85,10 @@ bool decode_init(struct decode *d, struct tep_handle *tep)
 	d->id_stack = stack ? stack->id : -1;
 	d->id_map = map ? map->id : -1;
 
-	find_commons(d, cookie);
-	find_commons(d, stack);
-	find_commons(d, kstack);
-	decode_find_plain(d);
+	find_common_fields(d, cookie);
+	find_common_fields(d, stack);
+	find_common_fields(d, kstack);
+	decode_set_plain(d);
 
 	find_field(&d->kstack_caller, kstack, "caller");
 	find_field(&d->cookie, cookie, "cookie");
@@ -117,7 +117,7 @@ static const void *get_bytes(const struct tep_record *rec, uint64_t offset, uint
 	return (const char *)rec->data + offset;
 }
 
-enum decode_kind decode_kind_of(const struct decode *d, const struct decode_common *c)
+enum decode_kind decode_get_kind(const struct decode *d, const struct decode_common *c)
 {
 	int type = c->type;
 
@@ -132,8 +132,8 @@ enum decode_kind decode_kind_of(const struct decode *d, const struct decode_comm
 	return type == d->id_map ? DECODE_MAP : DECODE_NONE;
 }
 
-bool decode_bytes(const struct decode *d, const struct tep_record *rec,
-		  const struct decode_field *f, const void **p, uint32_t *len)
+bool decode_find_bytes(const struct decode *d, const struct tep_record *rec,
+		       const struct decode_field *f, const void **p, uint32_t *len)
 {
 	uint64_t loc, offset;
 
@@ -146,7 +146,7 @@ bool decode_bytes(const struct decode *d, const struct tep_record *rec,
 		*p = get_bytes(rec, f->offset, *len);
 		return *p;
 	}
-	if (f->size != 4 || !decode_number(d, rec, f, &loc))
+	if (f->size != 4 || !decode_read_number(d, rec, f, &loc))
 		return false;
 	offset = loc & 0xffff;
 	if (f->relative)
@@ -159,23 +159,23 @@ bool decode_bytes(const struct decode *d, const struct tep_record *rec,
 static uint64_t read_number_or(const struct decode *d, const struct tep_record *rec,
 			       const struct decode_field *f, uint64_t val)
 {
-	decode_number(d, rec, f, &val);
+	decode_read_number(d, rec, f, &val);
 	return val;
 }
 
-bool decode_tid(const struct decode *d, const struct tep_record *rec, uint32_t *tid)
+bool decode_read_tid(const struct decode *d, const struct tep_record *rec, uint32_t *tid)
 {
 	uint64_t val;
 
-	if (!decode_number(d, rec, &d->common_pid, &val))
+	if (!decode_read_number(d, rec, &d->common_pid, &val))
 		return false;
 	*tid = val;
 	return true;
 }
 
-bool decode_cookie(const struct decode *d, const struct tep_record *rec, uint64_t *cookie)
+bool decode_read_cookie(const struct decode *d, const struct tep_record *rec, uint64_t *cookie)
 {
-	return decode_number(d, rec, &d->cookie, cookie);
+	return decode_read_number(d, rec, &d->cookie, cookie);
 }
 
 bool decode_read_stack(const struct decode *d, const struct tep_record *rec, struct decode_stack *s)
@@ -183,13 +183,13 @@ bool decode_read_stack(const struct decode *d, const struct tep_record *rec, str
 	uint32_t len;
 
 	memset(s, 0, sizeof(*s));
-	if (!decode_number(d, rec, &d->stack_cookie, &s->cookie) ||
-	    !decode_bytes(d, rec, &d->stack_stack, &s->addrs, &len))
+	if (!decode_read_number(d, rec, &d->stack_cookie, &s->cookie) ||
+	    !decode_find_bytes(d, rec, &d->stack_stack, &s->addrs, &len))
 		return false;
 	s->nr = len / d->long_size;
 	s->tgid = read_number_or(d, rec, &d->stack_tgid, 0);
 	s->flags = read_number_or(d, rec, &d->stack_flags, 0) & 0xffff;
-	while (s->nr && !decode_addr(d, s->addrs, s->nr - 1))
+	while (s->nr && !decode_read_addr(d, s->addrs, s->nr - 1))
 		s->nr--;
 	return true;
 }
@@ -201,21 +201,21 @@ bool decode_read_map(const struct decode *d, const struct tep_record *rec, struc
 	uint64_t id_size;
 
 	memset(m, 0, sizeof(*m));
-	if (!decode_number(d, rec, &d->map_start, &m->start) ||
-	    !decode_number(d, rec, &d->map_end, &m->end) ||
-	    !decode_number(d, rec, &d->map_pgoff, &m->pgoff) || m->end <= m->start)
+	if (!decode_read_number(d, rec, &d->map_start, &m->start) ||
+	    !decode_read_number(d, rec, &d->map_end, &m->end) ||
+	    !decode_read_number(d, rec, &d->map_pgoff, &m->pgoff) || m->end <= m->start)
 		return false;
 	m->ino = read_number_or(d, rec, &d->map_ino, 0);
 	m->tgid = read_number_or(d, rec, &d->map_tgid, 0);
 	m->major = read_number_or(d, rec, &d->map_major, 0);
 	m->minor = read_number_or(d, rec, &d->map_minor, 0);
 	id_size = read_number_or(d, rec, &d->map_id_size, 0);
-	if (id_size && decode_bytes(d, rec, &d->map_id, &id, &id_len) &&
+	if (id_size && decode_find_bytes(d, rec, &d->map_id, &id, &id_len) &&
 	    id_size <= id_len && id_size <= 20) {
 		m->build_id = id;
 		m->build_id_size = id_size;
 	}
-	if (decode_bytes(d, rec, &d->map_path, &path, &path_len)) {
+	if (decode_find_bytes(d, rec, &d->map_path, &path, &path_len)) {
 		m->path = path;
 		m->path_len = strnlen(path, path_len);
 	}

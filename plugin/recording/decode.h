@@ -11,7 +11,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
 #include <string.h>
 
 #include "plugin/join/join.h"
@@ -21,7 +20,7 @@
 struct decode_field {
 	int offset, size;
 	bool present, dynamic, relative, is_signed;
-	bool number;			/* decode_number() can read it */
+	bool number;			/* decode_read_number() can read it */
 };
 
 enum decode_kind {
@@ -56,7 +55,7 @@ struct decode {
 struct decode_stack {
 	uint64_t cookie;
 	uint32_t tgid, flags;
-	const void *addrs;		/* in the record, decode_addr() reads them */
+	const void *addrs;		/* in the record, decode_read_addr() reads them */
 	uint32_t nr;
 };
 
@@ -71,19 +70,19 @@ struct decode_map {
 
 /* Take the place of a field from the format in the file; @field may be NULL. */
 void decode_set_field(struct decode_field *f, const struct tep_format_field *field);
-/* The bytes of a field: in place, where its __data_loc points, or up to the end of the record. */
-bool decode_bytes(const struct decode *d, const struct tep_record *rec,
-		  const struct decode_field *f, const void **p, uint32_t *len);
+/* Find the bytes of a field: in place, where __data_loc points, or up to the end of the record. */
+bool decode_find_bytes(const struct decode *d, const struct tep_record *rec,
+		       const struct decode_field *f, const void **p, uint32_t *len);
 /* Look up the user_unwind_* events in @tep; false if it has no cookie and no stack event. */
 bool decode_init(struct decode *d, struct tep_handle *tep);
-enum decode_kind decode_kind_of(const struct decode *d, const struct decode_common *c);
-/* Set @plain. Call it again after a change of the common fields. */
-void decode_find_plain(struct decode *d);
-void decode_common_slow(const struct decode *d, const struct tep_record *rec,
-			struct decode_common *c);
+enum decode_kind decode_get_kind(const struct decode *d, const struct decode_common *c);
+/* Compute @plain from the common fields. Call it again after a change of these. */
+void decode_set_plain(struct decode *d);
+void decode_read_common_slow(const struct decode *d, const struct tep_record *rec,
+			     struct decode_common *c);
 
-/* A number of 1, 2, 4 or 8 bytes at @p. */
-static inline uint64_t decode_read(const struct decode *d, const void *p, int size)
+/* Read a number of 1, 2, 4 or 8 bytes at @p. */
+static inline uint64_t decode_read_int(const struct decode *d, const void *p, int size)
 {
 	uint16_t x2;
 	uint32_t x4;
@@ -105,48 +104,50 @@ static inline uint64_t decode_read(const struct decode *d, const void *p, int si
 }
 
 /* Each returns false when the record does not hold what its format promises. */
-static inline bool decode_number(const struct decode *d, const struct tep_record *rec,
-				 const struct decode_field *f, uint64_t *val)
+static inline bool decode_read_number(const struct decode *d, const struct tep_record *rec,
+				      const struct decode_field *f, uint64_t *val)
 {
 	if (!f->number || !rec->data || rec->size < f->offset + f->size)
 		return false;
-	*val = decode_read(d, (const char *)rec->data + f->offset, f->size);
+	*val = decode_read_int(d, (const char *)rec->data + f->offset, f->size);
 	return true;
 }
 
 /* include/linux/trace_events.h: struct trace_entry */
-static inline void decode_common(const struct decode *d, const struct tep_record *rec,
-				 struct decode_common *c)
+static inline void decode_read_common(const struct decode *d, const struct tep_record *rec,
+				      struct decode_common *c)
 {
 	uint64_t x;
 
 	if (!d->plain || rec->size < (int)sizeof(x) || !rec->data) {
-		decode_common_slow(d, rec, c);
+		decode_read_common_slow(d, rec, c);
 		return;
 	}
 	memcpy(&x, rec->data, sizeof(x));
-	*c = (struct decode_common){ x & 0xffff, x >> 32, nest_flags(x >> 16, x >> 24), true, true,
-				     true };
+	*c = (struct decode_common){
+		.type = x & 0xffff, .tid = x >> 32, .flags = nest_make_flags(x >> 16, x >> 24),
+		.has_type = true, .has_tid = true, .has_flags = true,
+	};
 }
 
-static inline enum decode_kind decode_find_kind(const struct decode *d,
+static inline enum decode_kind decode_read_kind(const struct decode *d,
 						const struct tep_record *rec)
 {
 	struct decode_common c;
 
-	decode_common(d, rec, &c);
-	return decode_kind_of(d, &c);
+	decode_read_common(d, rec, &c);
+	return decode_get_kind(d, &c);
 }
 
-bool decode_tid(const struct decode *d, const struct tep_record *rec, uint32_t *tid);
-bool decode_cookie(const struct decode *d, const struct tep_record *rec, uint64_t *cookie);
+bool decode_read_tid(const struct decode *d, const struct tep_record *rec, uint32_t *tid);
+bool decode_read_cookie(const struct decode *d, const struct tep_record *rec, uint64_t *cookie);
 bool decode_read_stack(const struct decode *d, const struct tep_record *rec,
 		       struct decode_stack *s);
 bool decode_read_map(const struct decode *d, const struct tep_record *rec, struct decode_map *m);
 
-static inline uint64_t decode_addr(const struct decode *d, const void *addrs, uint32_t i)
+static inline uint64_t decode_read_addr(const struct decode *d, const void *addrs, uint32_t i)
 {
-	return decode_read(d, (const char *)addrs + (size_t)i * d->long_size, d->long_size);
+	return decode_read_int(d, (const char *)addrs + (size_t)i * d->long_size, d->long_size);
 }
 
 #endif

@@ -15,10 +15,10 @@ struct feed {
 	struct runs *runs;
 	bool wanted;			/* the file has user_unwind_* events */
 	bool open;			/* a stream has started and not ended */
-	bool any;			/* the stream had a record */
+	bool has_record;		/* the stream had a record */
 	uint32_t nr_streams;
 	uint32_t buffer, cpu;		/* of the stream */
-	uint64_t first, last;		/* positions of its first and last record, if @any */
+	uint64_t first, last;		/* positions of its first and last record, if any */
 	uint64_t last_ts;		/* time of the last record, in ns */
 	uint64_t marked;		/* position that sink->mark() got last */
 	VEC(uint64_t) addrs;
@@ -65,7 +65,7 @@ bool feed_has_events(const struct feed *f)
 
 int feed_start_stream(struct feed *f, uint32_t buffer, uint32_t cpu)
 {
-	int ret = feed_end(f);
+	int ret = feed_end_stream(f);
 
 	if (!ret)
 		ret = f->sink->stream(f->sink->data, buffer, cpu);
@@ -75,13 +75,13 @@ int feed_start_stream(struct feed *f, uint32_t buffer, uint32_t cpu)
 		return ret;
 	f->nr_streams++;
 	f->open = true;
-	f->any = false;
+	f->has_record = false;
 	f->buffer = buffer;
 	f->cpu = cpu;
 	return 0;
 }
 
-int feed_end(struct feed *f)
+int feed_end_stream(struct feed *f)
 {
 	int ret;
 
@@ -89,11 +89,11 @@ int feed_end(struct feed *f)
 		return 0;
 	f->open = false;
 	ret = runs_end(f->runs);
-	if (!ret && f->any && f->buffer && f->marked != f->last)
+	if (!ret && f->has_record && f->buffer && f->marked != f->last)
 		ret = f->sink->mark(f->sink->data, f->nr_streams - 1, f->last, f->last_ts);
 	if (!ret)
-		ret = f->sink->range(f->sink->data, f->nr_streams - 1, f->any ? f->first : 1,
-				     f->any ? f->last : 0);
+		ret = f->sink->range(f->sink->data, f->nr_streams - 1, f->has_record ? f->first : 1,
+				     f->has_record ? f->last : 0);
 	return ret;
 }
 
@@ -112,7 +112,7 @@ static int feed_stack(struct feed *f, const struct tep_record *rec, uint32_t tid
 		memcpy(f->addrs.v, raw.addrs, raw.nr * sizeof(*f->addrs.v));
 	else
 		for (i = 0; i < raw.nr; i++)
-			f->addrs.v[i] = decode_addr(&f->dec, raw.addrs, i);
+			f->addrs.v[i] = decode_read_addr(&f->dec, raw.addrs, i);
 	s.cookie = raw.cookie;
 	s.tgid = raw.tgid;
 	s.flags = raw.flags;
@@ -155,29 +155,29 @@ int feed_record(struct feed *f, const struct tep_record *rec)
 {
 	struct decode_common c;
 
-	decode_common(&f->dec, rec, &c);
-	return feed_decoded(f, rec, &c);
+	decode_read_common(&f->dec, rec, &c);
+	return feed_decoded_record(f, rec, &c);
 }
 
-int feed_decoded(struct feed *f, const struct tep_record *rec, const struct decode_common *c)
+int feed_decoded_record(struct feed *f, const struct tep_record *rec, const struct decode_common *c)
 {
 	struct runs_rec r = { .pos = rec->offset, .ts = rec->ts, .tid = c->tid, .flags = c->flags };
 	int ret = 0;
 
-	if (f->any && rec->offset <= f->last)
+	if (f->has_record && rec->offset <= f->last)
 		return -EILSEQ;
 	/* only the positions of instances can coincide, see join_find_answer() */
-	if (f->buffer && (!f->any || (rec->offset ^ f->marked) >> MARK_SHIFT)) {
+	if (f->buffer && (!f->has_record || (rec->offset ^ f->marked) >> MARK_SHIFT)) {
 		ret = f->sink->mark(f->sink->data, f->nr_streams - 1, rec->offset, rec->ts);
 		if (ret)
 			return ret;
 		f->marked = rec->offset;
 	}
-	if (!f->any)
+	if (!f->has_record)
 		f->first = rec->offset;
 	f->last = rec->offset;
 	f->last_ts = rec->ts;
-	f->any = true;
+	f->has_record = true;
 
 	if (rec->missed_events) {
 		ret = f->sink->loss(f->sink->data, f->nr_streams - 1,
@@ -189,12 +189,12 @@ int feed_decoded(struct feed *f, const struct tep_record *rec, const struct deco
 	}
 	if (!c->has_tid || !c->has_flags)
 		return 0;
-	switch (decode_kind_of(&f->dec, c)) {
+	switch (decode_get_kind(&f->dec, c)) {
 	case DECODE_KERNEL_STACK:
 		r.kind = RUNS_KERNEL_STACK;
 		break;
 	case DECODE_COOKIE:
-		if (decode_cookie(&f->dec, rec, &r.cookie))
+		if (decode_read_cookie(&f->dec, rec, &r.cookie))
 			r.kind = RUNS_COOKIE;
 		break;
 	case DECODE_STACK:
@@ -259,7 +259,7 @@ static int add_map(void *data, const struct maps_rec *rec)
 	return maps_add(((struct sink_target *)data)->maps, rec);
 }
 
-void sink_join(struct sink *sink, struct sink_target *target)
+void sink_set_to_join(struct sink *sink, struct sink_target *target)
 {
 	*sink = (struct sink){
 		add_stream, set_range, add_run, add_stack, add_loss, set_dropped, add_mark, add_map,

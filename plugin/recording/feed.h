@@ -4,7 +4,7 @@
  *
  * The feed passes its results to a sink, because another process reads the file. In that process
  * the sink is a pipe (wire.c). At the other end of the pipe, and in the tests, the sink is the join
- * itself (sink_join()).
+ * itself (sink_set_to_join()).
  */
 #ifndef USTACK_FEED_H
 #define USTACK_FEED_H
@@ -37,20 +37,21 @@ struct feed *feed_new(struct tep_handle *tep, const struct sink *sink);
 void feed_free(struct feed *f);
 /* Does the file have user_unwind_* events at all? */
 bool feed_has_events(const struct feed *f);
-/* The next records are of this CPU and buffer. */
+/* End the last stream, and start that of this CPU and buffer. */
 int feed_start_stream(struct feed *f, uint32_t buffer, uint32_t cpu);
-/* The next record. -EILSEQ if its position is not after the last one. */
+/* Feed the next record. -EILSEQ: its position is not after that of the last record. */
 int feed_record(struct feed *f, const struct tep_record *rec);
 /* Feed the next record, whose common fields the caller has read already. */
-int feed_decoded(struct feed *f, const struct tep_record *rec, const struct decode_common *c);
-/* The stream ends. */
-int feed_end(struct feed *f);
+int feed_decoded_record(struct feed *f, const struct tep_record *rec,
+			const struct decode_common *c);
+/* Feed the end of the stream. */
+int feed_end_stream(struct feed *f);
 
-/* The sink that fills @target: start it zeroed, with join and maps set. */
+/* Where the sink of sink_set_to_join() puts everything */
 struct sink_target {
 	struct join *join;
 	struct maps *maps;
 };
-void sink_join(struct sink *sink, struct sink_target *target);
+void sink_set_to_join(struct sink *sink, struct sink_target *target);
 
 #endif

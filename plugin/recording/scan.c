@@ -15,7 +15,7 @@
 #include "libunwind-user/base/base.h"
 #include "wire.h"
 
-/* The CPU time limit in seconds: a base, and one more for so many bytes of the file. */
+/* The limit of CPU time: a base, and a second more for so many bytes of the file. */
 #define SECONDS_BASE	10
 #define BYTES_A_SECOND	(4u << 20)
 /* Seconds of real time for each CPU second: the machine does other work too, and disks are slow. */
@@ -36,7 +36,7 @@ struct api {
 	__typeof__(tracecmd_close) *close;
 };
 
-static int get_api_from(struct api *api, void *lib)
+static int find_api_in(struct api *api, void *lib)
 {
 	api->open_fd = dlsym(lib, "tracecmd_open_fd");
 	api->buffer_instances = dlsym(lib, "tracecmd_buffer_instances");
@@ -51,14 +51,14 @@ static int get_api_from(struct api *api, void *lib)
 	       api->free_record && api->close ? 0 : -ENOSYS;
 }
 
-static int get_api(struct api *api)
+static int find_api(struct api *api)
 {
 	void *lib;
 
-	if (!get_api_from(api, RTLD_DEFAULT))
+	if (!find_api_in(api, RTLD_DEFAULT))
 		return 0;
 	lib = dlopen("libtracecmd.so.1", RTLD_NOW | RTLD_LOCAL);
-	return lib ? get_api_from(api, lib) : -ENOSYS;
+	return lib ? find_api_in(api, lib) : -ENOSYS;
 }
 
 /* Read one CPU of one buffer. The CPU's number is in the records; the index may be another one. */
@@ -80,10 +80,10 @@ static int read_cpu(const struct api *api, struct tracecmd_input *handle, uint32
 	return ret;
 }
 
-/* The handles of a file: the top buffer's, then those of the instances, some NULL. */
+/* The handles of a file: that of the top buffer, then those of the instances; some are NULL. */
 typedef VEC(struct tracecmd_input *) handles_t;
 
-struct drops_in {
+struct drop_search {
 	const struct api *api;
 	struct tracecmd_input *top;
 	struct sink *sink;
@@ -91,7 +91,7 @@ struct drops_in {
 
 static int note_dropped_buffer(void *data, const char *buffer)
 {
-	struct drops_in *d = data;
+	struct drop_search *d = data;
 	int i, nr = d->api->buffer_instances(d->top);
 	const char *name;
 
@@ -112,7 +112,7 @@ static int note_dropped_buffer(void *data, const char *buffer)
  */
 static int read_file(const struct api *api, int fd, struct sink *sink, handles_t *handles)
 {
-	struct drops_in drops = { .api = api, .sink = sink };
+	struct drop_search drops = { .api = api, .sink = sink };
 	struct tracecmd_input *top, **slot;
 	struct tep_handle *tep;
 	struct feed *feed;
@@ -150,7 +150,7 @@ static int read_file(const struct api *api, int fd, struct sink *sink, handles_t
 		}
 	}
 	if (!ret)
-		ret = feed_end(feed);
+		ret = feed_end_stream(feed);
 	/* a file without readable statistics is read all the same */
 	if (!ret && sections_read_drops(fd, note_dropped_buffer, &drops) == -ENOMEM)
 		ret = -ENOMEM;
@@ -189,8 +189,8 @@ static void __attribute__((noreturn)) scan_in_child(const struct api *api, pid_t
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		_exit(1);
-	wire_sink(&sink, w, out);
-	if (wire_end(w, read_file(api, fd, &sink, &handles)))
+	wire_make_sink(&sink, w, out);
+	if (wire_write_end(w, read_file(api, fd, &sink, &handles)))
 		_exit(1);
 	/*
 	 * Closing removes the files into which some builds of libtracecmd unpack. @out stays open,
@@ -229,7 +229,7 @@ static int run_child(const struct api *api, int fd, struct sink *sink, int64_t u
 		close(pipefd[0]);
 		return ret;
 	}
-	ret = wire_read(pipefd[0], sink, until);
+	ret = wire_read_all(pipefd[0], sink, until);
 	/* the process has written all messages, and only cleans up */
 	if (!ret)
 		wire_wait(pipefd[0], until);
@@ -264,7 +264,7 @@ void scan_file_within(struct scan *s, int fd, int64_t ms)
 			     "save it to a file first";
 		return;
 	}
-	if (get_api(&api)) {
+	if (find_api(&api)) {
 		s->problem = "libtracecmd is missing, which reads the file; install libtracecmd1";
 		return;
 	}
@@ -274,7 +274,7 @@ void scan_file_within(struct scan *s, int fd, int64_t ms)
 	if (s->join && s->maps) {
 		clock.data = s->join;
 		ret = sections_walk(fd, &clock);
-		sink_join(&sink, &target);
+		sink_set_to_join(&sink, &target);
 		if (ret != -ENOMEM)
 			ret = run_child(&api, fd, &sink, until);
 	}

@@ -3,10 +3,10 @@
  * scan.h - read a trace.dat file once, for its stacks and maps
  *
  * scan_file() opens the file a second time, through the public interface of the host program's
- * libtracecmd, and reads it CPU by CPU in a process of its own: libtracecmd was not written for
- * hostile files, and a broken file must do no harm to the host. The process can neither crash the
- * host nor hang it: its CPU time is limited, and the host waits at most six times that limit. A
- * file that is not a regular file is not read at all.
+ * libtracecmd, and reads it CPU by CPU. It does so in a process of its own, because libtracecmd was
+ * not written for hostile files. That process can neither crash the host nor hang it: its CPU time
+ * is limited, and the host waits at most six times that limit. scan_file() reads regular files
+ * only.
  */
 #ifndef USTACK_SCAN_H
 #define USTACK_SCAN_H

@@ -21,6 +21,7 @@
 #define MAX_SECTIONS	256	/* of options, so that a circular chain ends */
 #define MAX_TEXT	4096
 
+/* Does a line of @text start with @line, and go on with a number that is not 0? */
 static bool is_nonzero(const char *text, const char *line)
 {
 	const char *p = strstr(text, line);
@@ -38,7 +39,7 @@ struct buffer {
 
 struct walk {
 	const struct sections_sink *sink;
-	char buffer[MAX_NAME];	/* the buffer of the statistics that follow */
+	char buffer[MAX_NAME];	/* the name of the buffer of the statistics that follow */
 	uint32_t cpus;
 	bool clock;		/* version 6: the clock's name may follow the data */
 	bool tsc;		/* time stamps are converted to nanoseconds */
@@ -63,7 +64,7 @@ static int read_statistics(struct walk *s, char *text)
 	return 0;
 }
 
-static void get_string(struct cursor *f, char *buf, size_t room)
+static void read_string(struct cursor *f, char *buf, size_t room)
 {
 	size_t n = 0;
 	char c;
@@ -98,32 +99,32 @@ static int add_buffer(struct walk *s, uint64_t offset, const char *name)
 	return 0;
 }
 
-/* A version 7 file has all facts in the option, a version 6 file only the place to read on. */
+/* Read OPTION_BUFFER: in version 7 all about the buffer, in version 6 where its data is. */
 static int read_buffer(struct cursor *f, struct walk *s, bool sections)
 {
 	const struct sections_sink *sink = s->sink;
 	char name[MAX_NAME], clock[MAX_NAME];
-	uint64_t at = cursor_number(f, 8), offset, size;
+	uint64_t at = cursor_read_number(f, 8), offset, size;
 	struct cursor section = *f;
 	uint32_t nr, cpu, page_size;
 	bool compressed;
 	int ret = 0;
 
-	get_string(f, name, sizeof(name));
+	read_string(f, name, sizeof(name));
 	if (!sections)
 		return f->failed || s->nr_buffers >= MAX_SECTIONS ? 0 : add_buffer(s, at, name);
-	get_string(f, clock, sizeof(clock));
-	page_size = cursor_number(f, 4);
+	read_string(f, clock, sizeof(clock));
+	page_size = cursor_read_number(f, 4);
 	section.pos = at;
 	cursor_skip(&section, 2);
-	compressed = cursor_number(&section, 2) & SECTION_COMPRESSED;
+	compressed = cursor_read_number(&section, 2) & SECTION_COMPRESSED;
 	if (!f->failed && sink->clock)
 		ret = strchr(clock, '[') ? read_clock(s, name, clock) :
 					   sink->clock(sink->data, name, clock);
-	for (nr = cursor_number(f, 4); nr && !f->failed && !ret; nr--) {
-		cpu = cursor_number(f, 4);
-		offset = cursor_number(f, 8);
-		size = cursor_number(f, 8);
+	for (nr = cursor_read_number(f, 4); nr && !f->failed && !ret; nr--) {
+		cpu = cursor_read_number(f, 4);
+		offset = cursor_read_number(f, 8);
+		size = cursor_read_number(f, 8);
 		if (!f->failed && !section.failed && sink->pages)
 			ret = sink->pages(sink->data, name, cpu, offset, size, page_size,
 					  compressed);
@@ -131,17 +132,17 @@ static int read_buffer(struct cursor *f, struct walk *s, bool sections)
 	return ret;
 }
 
-/* Read all options; returns the data of the last one, or 0. */
+/* Read all options. Returns the place of the next options, or 0; only version 7 has one. */
 static uint64_t read_options(struct cursor *f, struct walk *s, bool sections, int *ret)
 {
 	char text[MAX_TEXT + 1];
 	uint64_t id, len, next;
 
 	while (!f->failed && !*ret) {
-		id = cursor_number(f, 2);
+		id = cursor_read_number(f, 2);
 		if (id == OPTION_DONE)
 			break;
-		len = cursor_number(f, 4);
+		len = cursor_read_number(f, 4);
 		next = f->pos + len;
 		if (id == OPTION_CPUSTAT && !f->failed) {
 			if (len > MAX_TEXT)
@@ -162,13 +163,13 @@ static uint64_t read_options(struct cursor *f, struct walk *s, bool sections, in
 		} else if (id == OPTION_TSC2NSEC) {
 			s->tsc = true;
 		} else if (id == OPTION_CPUCOUNT && len == 4) {
-			s->cpus = cursor_number(f, 4);
+			s->cpus = cursor_read_number(f, 4);
 		}
 		f->pos = next;
 	}
-	if (!sections || f->failed || *ret || cursor_number(f, 4) != 8)
+	if (!sections || f->failed || *ret || cursor_read_number(f, 4) != 8)
 		return 0;
-	return cursor_number(f, 8);
+	return cursor_read_number(f, 8);
 }
 
 /* Read the options and the table of each CPU's pages. */
@@ -189,13 +190,13 @@ static int read_data_6(struct cursor *f, struct walk *s, const char *buffer)
 	    (!sink->pages && !sink->clock))
 		return ret;
 	for (cpu = 0; cpu < s->cpus && !f->failed && !ret; cpu++) {
-		offset = cursor_number(f, 8);
-		size = cursor_number(f, 8);
+		offset = cursor_read_number(f, 8);
+		size = cursor_read_number(f, 8);
 		if (!f->failed && sink->pages)
 			ret = sink->pages(sink->data, buffer, cpu, offset, size, 0, false);
 	}
 	if (s->clock && !ret && !f->failed) {
-		size = cursor_number(f, 8);
+		size = cursor_read_number(f, 8);
 		if (size > MAX_TEXT)
 			return 0;
 		cursor_read(f, text, size);
@@ -217,15 +218,15 @@ static int walk_version_6(struct cursor *f, struct walk *s)
 	cursor_skip_texts(f, 1);
 	cursor_skip_string(f);				/* header_event */
 	cursor_skip_texts(f, 1);
-	cursor_skip_texts(f, cursor_number(f, 4));	/* formats of ftrace */
-	for (nr = cursor_number(f, 4); nr && !f->failed; nr--) {
+	cursor_skip_texts(f, cursor_read_number(f, 4));	/* formats of ftrace */
+	for (nr = cursor_read_number(f, 4); nr && !f->failed; nr--) {
 		cursor_skip_string(f);			/* a system and its formats */
-		cursor_skip_texts(f, cursor_number(f, 4));
+		cursor_skip_texts(f, cursor_read_number(f, 4));
 	}
-	cursor_skip(f, cursor_number(f, 4));	/* kernel symbols */
-	cursor_skip(f, cursor_number(f, 4));	/* strings of trace_printk() */
+	cursor_skip(f, cursor_read_number(f, 4));	/* kernel symbols */
+	cursor_skip(f, cursor_read_number(f, 4));	/* strings of trace_printk() */
 	cursor_skip_texts(f, 1);			/* names of tasks */
-	s->cpus = cursor_number(f, 4);
+	s->cpus = cursor_read_number(f, 4);
 	if (f->failed)
 		return 0;
 	ret = read_data_6(f, s, "");
@@ -244,9 +245,10 @@ static int walk_version_7(struct cursor *f, struct walk *s)
 
 	cursor_skip_string(f);				/* compression, its version */
 	cursor_skip_string(f);
-	f->pos = cursor_number(f, 8);
+	f->pos = cursor_read_number(f, 8);
 	for (nr = 0; nr < MAX_SECTIONS && f->pos && !f->failed && !ret; nr++) {
-		if (cursor_number(f, 2) != OPTION_DONE || cursor_number(f, 2) & SECTION_COMPRESSED)
+		if (cursor_read_number(f, 2) != OPTION_DONE ||
+		    cursor_read_number(f, 2) & SECTION_COMPRESSED)
 			break;
 		cursor_skip(f, 4 + 8);
 		f->pos = read_options(f, s, true, &ret);
@@ -268,7 +270,7 @@ int sections_walk(int fd, const struct sections_sink *sink)
 	int ret;
 
 	cursor_read(&f, version, sizeof(version));
-	f.big_endian = cursor_number(&f, 1) == 1;
+	f.big_endian = cursor_read_number(&f, 1) == 1;
 	cursor_skip(&f, 1 + 4);		/* size of a long, of a page */
 	if (version[1])
 		return -EINVAL;

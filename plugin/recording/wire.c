@@ -21,7 +21,7 @@ struct msg {
 	uint32_t len;		/* of the data after it */
 };
 
-/* The arguments of the sink's function, in their order. MSG_END: 1, or 0 and the errno. */
+/* The arguments of a function of the sink, in their order. MSG_END: 1, or 0 and the errno. */
 struct msg_numbers {
 	uint64_t a, b, c;
 };
@@ -31,7 +31,7 @@ struct msg_numbers {
 /* More instances than a file can hold */
 #define MAX_BUFFER	65535
 
-static int put_bytes(struct wire *w, const void *data, size_t len)
+static int write_bytes(struct wire *w, const void *data, size_t len)
 {
 	int ret;
 
@@ -50,85 +50,85 @@ static int put_bytes(struct wire *w, const void *data, size_t len)
 	return 0;
 }
 
-static int put_msg(struct wire *w, uint32_t type, const void *a, size_t a_len, const void *b,
-		   size_t b_len)
+static int write_msg(struct wire *w, uint32_t type, const void *a, size_t a_len, const void *b,
+		     size_t b_len)
 {
 	struct msg m = { type, a_len + b_len };
 	int ret;
 
-	ret = put_bytes(w, &m, sizeof(m));
+	ret = write_bytes(w, &m, sizeof(m));
 	if (!ret)
-		ret = put_bytes(w, a, a_len);
-	return ret ? ret : put_bytes(w, b, b_len);
+		ret = write_bytes(w, a, a_len);
+	return ret ? ret : write_bytes(w, b, b_len);
 }
 
-static int put_stream(void *data, uint32_t buffer, uint32_t cpu)
+static int write_stream(void *data, uint32_t buffer, uint32_t cpu)
 {
 	struct msg_numbers n = { buffer, cpu, 0 };
 
-	return put_msg(data, MSG_STREAM, &n, sizeof(n), NULL, 0);
+	return write_msg(data, MSG_STREAM, &n, sizeof(n), NULL, 0);
 }
 
-static int put_range(void *data, uint32_t stream, uint64_t first, uint64_t last)
+static int write_range(void *data, uint32_t stream, uint64_t first, uint64_t last)
 {
 	struct msg_numbers n = { stream, first, last };
 
-	return put_msg(data, MSG_RANGE, &n, sizeof(n), NULL, 0);
+	return write_msg(data, MSG_RANGE, &n, sizeof(n), NULL, 0);
 }
 
-static int put_run(void *data, const struct join_run *run)
+static int write_run(void *data, const struct join_run *run)
 {
-	return put_msg(data, MSG_RUN, run, sizeof(*run), NULL, 0);
+	return write_msg(data, MSG_RUN, run, sizeof(*run), NULL, 0);
 }
 
-static int put_stack(void *data, const struct join_stack *stack)
+static int write_stack(void *data, const struct join_stack *stack)
 {
-	return put_msg(data, MSG_STACK, stack, sizeof(*stack), stack->addrs,
-		       stack->nr * sizeof(*stack->addrs));
+	return write_msg(data, MSG_STACK, stack, sizeof(*stack), stack->addrs,
+			 stack->nr * sizeof(*stack->addrs));
 }
 
-static int put_loss(void *data, uint32_t stream, uint64_t events)
+static int write_loss(void *data, uint32_t stream, uint64_t events)
 {
 	struct msg_numbers n = { stream, events, 0 };
 
-	return put_msg(data, MSG_LOSS, &n, sizeof(n), NULL, 0);
+	return write_msg(data, MSG_LOSS, &n, sizeof(n), NULL, 0);
 }
 
-static int put_dropped(void *data, uint32_t buffer)
+static int write_dropped(void *data, uint32_t buffer)
 {
 	struct msg_numbers n = { buffer, 0, 0 };
 
-	return put_msg(data, MSG_DROPPED, &n, sizeof(n), NULL, 0);
+	return write_msg(data, MSG_DROPPED, &n, sizeof(n), NULL, 0);
 }
 
-static int put_mark(void *data, uint32_t stream, uint64_t pos, uint64_t ts)
+static int write_mark(void *data, uint32_t stream, uint64_t pos, uint64_t ts)
 {
 	struct msg_numbers n = { stream, pos, ts };
 
-	return put_msg(data, MSG_MARK, &n, sizeof(n), NULL, 0);
+	return write_msg(data, MSG_MARK, &n, sizeof(n), NULL, 0);
 }
 
-static int put_map(void *data, const struct maps_rec *rec)
+static int write_map(void *data, const struct maps_rec *rec)
 {
-	return put_msg(data, MSG_MAP, rec, sizeof(*rec), rec->path, strlen(rec->path));
+	return write_msg(data, MSG_MAP, rec, sizeof(*rec), rec->path, strlen(rec->path));
 }
 
-void wire_sink(struct sink *sink, struct wire *w, int fd)
+void wire_make_sink(struct sink *sink, struct wire *w, int fd)
 {
 	w->fd = fd;
 	w->used = 0;
 	*sink = (struct sink){
-		put_stream, put_range, put_run, put_stack, put_loss, put_dropped, put_mark,
-		put_map, w
+		write_stream, write_range, write_run, write_stack, write_loss, write_dropped,
+		write_mark, write_map, w
 	};
 }
 
-int wire_end(struct wire *w, int err)
+int wire_write_end(struct wire *w, int err)
 {
 	struct msg_numbers n = { !err, -err, 0 };
 	int ret;
 
-	ret = put_msg(w, MSG_END, &n, sizeof(n), NULL, 0);
+	ret = write_msg(w, MSG_END, &n, sizeof(n), NULL, 0);
 	return ret ? ret : fd_write_all(w->fd, w->buf, w->used);
 }
 
@@ -172,7 +172,7 @@ static int pass_run(const struct sink *sink, const char *p, uint32_t len)
 	return r.form > JOIN_FORM_LOST_COOKIE ? -EPROTO : sink->run(sink->data, &r);
 }
 
-/* Returns 1 at the end. @tmp has room for a message and a byte, and is aligned. */
+/* Pass a message to the sink. @tmp has room for a message and a byte. Returns 1 for MSG_END. */
 static int pass_msg(const struct sink *sink, uint32_t type, const char *p, uint32_t len, void *tmp)
 {
 	struct msg_numbers n;
@@ -226,7 +226,7 @@ int wire_wait(int fd, int64_t until)
 	return ret ? 0 : -ETIMEDOUT;
 }
 
-int wire_read(int fd, const struct sink *sink, int64_t until)
+int wire_read_all(int fd, const struct sink *sink, int64_t until)
 {
 	const size_t room = MAX_MSG + sizeof(struct msg);
 	char *buf = malloc(room), *tmp = malloc(MAX_MSG + 1);

@@ -10,16 +10,17 @@
 
 #include "feed.h"
 
-/* The writing end: the sink that wire_sink() sets up writes to @fd. */
+/* The writing end */
 struct wire {
 	int fd;
 	size_t used;
 	char buf[1 << 16];
 };
 
-void wire_sink(struct sink *sink, struct wire *w, int fd);
-/* Write the end; @err: 0 if the file was read to its end, otherwise a negative errno. */
-int wire_end(struct wire *w, int err);
+/* Make the sink whose functions write to @fd through @w. */
+void wire_make_sink(struct sink *sink, struct wire *w, int fd);
+/* Write MSG_END; @err: 0 if the file was read to its end, otherwise a negative errno. */
+int wire_write_end(struct wire *w, int err);
 
 /*
  * Wait until @fd can be read, or its writer is gone. 0; -ETIMEDOUT if that did not happen before
@@ -33,6 +34,6 @@ int wire_wait(int fd, int64_t until);
  * reason; -EPROTO for a message that no writer sends; -ETIMEDOUT if nothing more came before
  * @until; or the error of the sink, poll(2) or read(2).
  */
-int wire_read(int fd, const struct sink *sink, int64_t until);
+int wire_read_all(int fd, const struct sink *sink, int64_t until);
 
 #endif

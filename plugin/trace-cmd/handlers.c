@@ -20,7 +20,7 @@ static struct ustack_options opts;
 
 int ustack_make_frames(struct ustack *u)
 {
-	options_get(&opts);
+	options_read(&opts);
 	if (!u->scan.join)
 		return -1;
 	u->frames = frames_new(u->scan.maps, &opts.frames);
@@ -48,11 +48,13 @@ static bool make_ready(struct ustack *u)
 static bool find_answer(struct ustack *u, struct tep_record *rec, uint64_t cookie,
 			struct join_answer *ans)
 {
-	uint32_t tid;
+	struct join_question q = {
+		.cpu = rec->cpu, .pos = rec->offset, .ts = rec->ts, .cookie = cookie,
+	};
 
-	if (!make_ready(u) || !decode_tid(&u->dec, rec, &tid))
+	if (!make_ready(u) || !decode_read_tid(&u->dec, rec, &q.tid))
 		return false;
-	join_find_answer(u->scan.join, rec->cpu, tid, rec->offset, rec->ts, cookie, ans);
+	join_find_answer(u->scan.join, &q, ans);
 	return ans->state != JOIN_NONE;
 }
 
@@ -151,7 +153,7 @@ static int print_cookie(struct trace_seq *s, struct tep_record *rec, struct tep_
 	(void)event;
 	pthread_mutex_lock(&lock);
 	make_ready(u);
-	if (decode_cookie(&u->dec, rec, &cookie)) {
+	if (decode_read_cookie(&u->dec, rec, &cookie)) {
 		found = cookie && find_answer(u, rec, cookie, &ans);
 		trace_seq_printf(s, "cookie=%llx", (unsigned long long)cookie);
 	} else {

@@ -46,10 +46,10 @@ void options_remove(void)
 }
 
 /*
- * The option ftrace:offset belongs to another plugin, and libtraceevent shows
- * options only as text: blocks of "name:<tab>value" lines.
+ * Is the option ftrace:offset set? It belongs to another plugin, and libtraceevent shows such an
+ * option only as text: blocks of "name:<tab>value" lines.
  */
-static bool kernel_offset(void)
+static bool is_kernel_offset_set(void)
 {
 	bool ftrace = false, offset = false, set = false;
 	char *line, *next;
@@ -75,7 +75,7 @@ static bool kernel_offset(void)
 	return set;
 }
 
-void options_get(struct ustack_options *o)
+void options_read(struct ustack_options *o)
 {
 	memset(o, 0, sizeof(*o));
 	o->frames.no_symbols = !options[OPT_SYMBOLS].set;
@@ -84,5 +84,5 @@ void options_get(struct ustack_options *o)
 	o->frames.raw = options[OPT_RAW].set;
 	o->frames.sysroot = options[OPT_SYSROOT].value;
 	o->summary = options[OPT_SUMMARY].set;
-	o->kernel_offset = kernel_offset();
+	o->kernel_offset = is_kernel_offset_set();
 }

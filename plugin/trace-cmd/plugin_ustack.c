@@ -25,15 +25,15 @@ EXPORT void tep_plugin_unloader(struct tep_handle *tep);
 
 #define JOIN "plugin_ustack_join.so"
 
-/* dlopen()'s handle of the plugin. Used without HOME, when libtraceevent reads no more folders. */
-static void *direct;
+/* The plugin, if this file loads it: without HOME, libtraceevent reads no more folders. */
+static void *loaded;
 
 static int load_directly(struct tep_handle *tep, const char *path)
 {
 	tep_plugin_load_func load;
 
-	direct = dlopen(path, RTLD_NOW);
-	load = direct ? (tep_plugin_load_func)dlsym(direct, TEP_PLUGIN_LOADER_NAME) : NULL;
+	loaded = dlopen(path, RTLD_NOW);
+	load = loaded ? (tep_plugin_load_func)dlsym(loaded, TEP_PLUGIN_LOADER_NAME) : NULL;
 	return load ? load(tep) : 0;
 }
 
@@ -44,7 +44,7 @@ int tep_plugin_loader(struct tep_handle *tep)
 	Dl_info info;
 
 	/* not the address of tep_plugin_loader: it may be that of another plugin */
-	if (!tep_add_plugin_path || !dladdr(&direct, &info) || !info.dli_fname)
+	if (!tep_add_plugin_path || !dladdr(&loaded, &info) || !info.dli_fname)
 		return 0;
 	slash = strrchr(info.dli_fname, '/');
 	if (snprintf(dir, sizeof(dir), "%.*sustack",
@@ -67,9 +67,9 @@ void tep_plugin_unloader(struct tep_handle *tep)
 {
 	void (*unload)(struct tep_handle *tep);
 
-	if (!direct)
+	if (!loaded)
 		return;
-	unload = (void (*)(struct tep_handle *))dlsym(direct, TEP_PLUGIN_UNLOADER_NAME);
+	unload = (void (*)(struct tep_handle *))dlsym(loaded, TEP_PLUGIN_UNLOADER_NAME);
 	if (unload)
 		unload(tep);
 }

@@ -23,11 +23,11 @@
 EXPORT int tep_plugin_loader(struct tep_handle *tep);
 EXPORT void tep_plugin_unloader(struct tep_handle *tep);
 
-#define LOADER_OFFSET	13	/* of the host in the file when it calls the loader */
+#define LOADER_OFFSET	13	/* file position of the host when it calls the loader */
 
 static struct ustack *all;
 
-static bool is_the_file(int fd)
+static bool is_file_of_host(int fd)
 {
 	char buf[TRACE_DAT_MAGIC_LEN];
 	struct stat st;
@@ -51,19 +51,19 @@ static int open_file(char **path)
 	while ((de = readdir(dir))) {
 		fd = *de->d_name == '.' ? -1 : atoi(de->d_name);
 		/* a host opens one file at a time; the last descriptor counts */
-		if (fd > found && is_the_file(fd))
+		if (fd > found && is_file_of_host(fd))
 			found = fd;
 	}
 	closedir(dir);
 	if (found < 0)
 		return -1;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", found);
-	fd_path(found, target, sizeof(target));
+	fd_get_path(found, target, sizeof(target));
 	*path = strdup(target);
 	return open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
-static bool host_has_all(void)
+static bool host_has_functions(void)
 {
 	return tep_find_common_field && tep_find_event_by_name &&
 	       tep_find_field && tep_find_function && tep_find_function_address &&
@@ -79,7 +79,7 @@ int tep_plugin_loader(struct tep_handle *tep)
 	char *path = NULL;
 	int fd;
 
-	if (!host_has_all())
+	if (!host_has_functions())
 		return 0;
 	options_add();
 	fd = open_file(&path);
@@ -107,7 +107,7 @@ void tep_plugin_unloader(struct tep_handle *tep)
 {
 	struct ustack **p, *u;
 
-	if (!host_has_all())
+	if (!host_has_functions())
 		return;
 	for (p = &all; (u = *p); p = &u->next) {
 		if (u->tep != tep)

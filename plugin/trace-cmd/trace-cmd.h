@@ -40,12 +40,12 @@ struct ustack {
 struct ustack_options {
 	struct frames_opts frames;
 	bool summary;		/* counts on standard error when the file is closed */
-	bool kernel_offset;	/* ftrace:offset, which kernel stacks obey elsewhere too */
+	bool kernel_offset;	/* ftrace:offset of another plugin, for kernel stacks */
 };
 
 void options_add(void);
 void options_remove(void);
-void options_get(struct ustack_options *opts);
+void options_read(struct ustack_options *opts);
 
 /* trace-cmd/handlers.c */
 void handlers_register(struct ustack *u);

@@ -98,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t i, k;
 
 	if (size) {
-		dw->big = alt->big = *data & 1;
+		dw->big_endian = alt->big_endian = *data & 1;
 		data++;
 		size--;
 	}
@@ -118,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_cover(&dw->cover, dw->nr_units);
 		for (i = 0; i < dw->nr_units && i < 64; i++) {
 			u = &dw->units[i];
-			if (u->skip || u->partial || u->error || !u->rooted)
+			if (u->skip || u->partial || u->error || !u->root_read)
 				continue;
 			dw_read_funcs(dw, u);
 			dw_read_lines(dw, u);

@@ -223,7 +223,7 @@ static void try_eh_frame(const uint8_t *data, size_t size)
 	check_table(&table, &t);
 	c.t = &t;
 	img.big_endian = arch->abi->big_endian;
-	sec = image_cfi(&img, arch);
+	sec = image_describe_eh_frame(&img, arch);
 	sec.data = image + EH;
 	sec.size = eh_size;
 	if (!cfi_parse(&sec, &ops, &c, &stats))

@@ -173,7 +173,7 @@ static void feed_all(struct tep_handle *tep, struct input in, struct sink *sink)
 			free(rec.data);
 		}
 	}
-	feed_end(feed);
+	feed_end_stream(feed);
 	feed_free(feed);
 }
 
@@ -183,11 +183,11 @@ static void through_the_pipe(struct tep_handle *tep, struct input in, struct sin
 	struct sink out;
 	int fd = memfd_create("wire", MFD_CLOEXEC);
 
-	wire_sink(&out, &w, fd);
+	wire_make_sink(&out, &w, fd);
 	feed_all(tep, in, &out);
-	wire_end(&w, 0);
+	wire_write_end(&w, 0);
 	lseek(fd, 0, SEEK_SET);
-	if (wire_read(fd, sink, now_ms() + 10000))
+	if (wire_read_all(fd, sink, now_ms() + 10000))
 		abort();	/* the reader must accept what we wrote */
 	close(fd);
 }
@@ -245,7 +245,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bend(u->tep, &in);
 	target.join = u->scan.join = join_new();
 	target.maps = u->scan.maps = maps_new();
-	sink_join(&sink, &target);
+	sink_set_to_join(&sink, &target);
 	if (decode_init(&u->dec, u->tep))
 		through_the_pipe(u->tep, in, &sink);
 	if (join_finish(u->scan.join) || maps_finish(u->scan.maps))

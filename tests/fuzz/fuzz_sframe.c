@@ -141,15 +141,15 @@ static int lookup(const struct sframe_table *t, const struct sframe_table *calle
 	memset(row, 0, sizeof(*row));
 	memset(&other, 0, sizeof(other));
 	w->nr_reads = 0;
-	ret = sframe_find_by(t, &w->index, pc, row);
-	CHECK(ret == sframe_find_by(called, &w->index, pc, &other));
+	ret = sframe_find_indexed(t, &w->index, pc, row);
+	CHECK(ret == sframe_find_indexed(called, &w->index, pc, &other));
 	CHECK(!ret || ret == -ESRCH || ret == -ENOENT || ret == -EBADMSG);
 	if (ret)
 		return ret;
 	CHECK(!memcmp(row, &other, sizeof(other)));
 	check_row(t, row, pc);
 	/* the last pc it claims to hold for finds it too, unless rows elsewhere are bad */
-	ret = sframe_find_by(t, &w->index, row->start + row->size - 1, &again);
+	ret = sframe_find_indexed(t, &w->index, row->start + row->size - 1, &again);
 	CHECK(!ret || ret == -EBADMSG || ret == -ENOENT || ret == -ESRCH);
 	return 0;
 }

@@ -63,7 +63,7 @@ static struct shark_model *load(const char *name)
 		loaded += KSHARK_PLOT_PLUGIN_INITIALIZER(kshark_get_data_stream(ctx, sd));
 	nr_rows = kshark_load_all_entries(ctx, &rows);
 	assert_true(nr_rows > 0);
-	return shark_of_stream(0);
+	return shark_get_model(0);
 }
 
 static int unload(void **state)
@@ -76,7 +76,7 @@ static int unload(void **state)
 	for (sd = 0; sd < nr_streams; sd++)
 		KSHARK_PLOT_PLUGIN_DEINITIALIZER(kshark_get_data_stream(ctx, sd));
 	nr_streams = 0;
-	assert_null(shark_of_stream(0));
+	assert_null(shark_get_model(0));
 	free_rows();
 	kshark_close_all(ctx);
 	kshark_free(ctx);
@@ -89,8 +89,8 @@ static uint64_t count(const struct shark_model *m, enum shark_outcome outcome)
 	uint64_t nr = 0;
 	uint32_t i;
 
-	for (i = 0; shark_request_at(m, i); i++)
-		nr += shark_request_at(m, i)->outcome == outcome;
+	for (i = 0; shark_get_request(m, i); i++)
+		nr += shark_get_request(m, i)->outcome == outcome;
 	return nr;
 }
 
@@ -108,8 +108,8 @@ static uint32_t request_at(const struct shark_model *m, int64_t ts)
 {
 	uint32_t i;
 
-	for (i = 0; shark_request_at(m, i); i++)
-		if (shark_request_at(m, i)->entry->ts == ts)
+	for (i = 0; shark_get_request(m, i); i++)
+		if (shark_get_request(m, i)->entry->ts == ts)
 			return i;
 	fail_msg("no request at %lld", (long long)ts);
 	return SHARK_NONE;
@@ -133,10 +133,10 @@ static void a_request_finds_its_stack_on_another_cpu(void **state)
 
 	(void)state;
 	counts(m, 9, 1, 0, 1);
-	r = shark_request_at(m, request_at(m, 1003008000));
+	r = shark_get_request(m, request_at(m, 1003008000));
 	assert_int_equal(r->outcome, SHARK_JOINED);
 	assert_int_equal(r->entry->cpu, 0);
-	s = shark_stack_at(m, r->stack);
+	s = shark_get_stack(m, r->stack);
 	assert_int_equal(s->entry->ts, 1013400000);
 	assert_int_equal(s->entry->cpu, 1);
 	assert_int_equal(s->entry->pid, 100);
@@ -150,11 +150,11 @@ static void the_row_shown_is_the_one_with_the_joined_text(void **state)
 	const struct shark_request *r;
 
 	(void)state;
-	r = shark_request_at(m, request_at(m, 1003008000));
+	r = shark_get_request(m, request_at(m, 1003008000));
 	assert_string_equal(event_of(r->shown), "ftrace/kernel_stack");
 	assert_int_equal(r->shown->ts, 1003006000);
 	/* poll again has no kernel stack */
-	r = shark_request_at(m, request_at(m, 1008214000));
+	r = shark_get_request(m, request_at(m, 1008214000));
 	assert_ptr_equal(r->shown, r->entry);
 }
 
@@ -165,10 +165,10 @@ static void a_kernel_stack_goes_with_the_cookie_of_its_level(void **state)
 
 	(void)state;
 	counts(m, 4, 0, 0, 0);
-	assert_int_equal(shark_request_at(m, request_at(m, 1000500))->shown->ts, 1000100);
-	assert_int_equal(shark_request_at(m, request_at(m, 1000400))->shown->ts, 1000300);
-	assert_int_equal(shark_request_at(m, request_at(m, 1001900))->shown->ts, 1001900);
-	assert_int_equal(shark_request_at(m, request_at(m, 1002400))->shown->ts, 1002400);
+	assert_int_equal(shark_get_request(m, request_at(m, 1000500))->shown->ts, 1000100);
+	assert_int_equal(shark_get_request(m, request_at(m, 1000400))->shown->ts, 1000300);
+	assert_int_equal(shark_get_request(m, request_at(m, 1001900))->shown->ts, 1001900);
+	assert_int_equal(shark_get_request(m, request_at(m, 1002400))->shown->ts, 1002400);
 }
 
 static void outcomes_of_requests_without_a_stack(void **state)
@@ -177,10 +177,10 @@ static void outcomes_of_requests_without_a_stack(void **state)
 	const struct shark_request *r;
 
 	(void)state;
-	r = shark_request_at(m, request_at(m, 1015020000));
+	r = shark_get_request(m, request_at(m, 1015020000));
 	assert_int_equal(r->outcome, SHARK_LOST);
 	assert_int_equal(r->stack, SHARK_NONE);
-	r = shark_request_at(m, request_at(m, 1018426000));
+	r = shark_get_request(m, request_at(m, 1018426000));
 	assert_int_equal(r->outcome, SHARK_PENDING);
 	assert_int_equal(r->stack, SHARK_NONE);
 }
@@ -202,7 +202,7 @@ static void a_kernel_stack_whose_cookie_was_lost_is_a_lost_request(void **state)
 
 	(void)state;
 	counts(m, 1, 1, 0, 2);
-	for (i = 0; (r = shark_request_at(m, i)); i++)
+	for (i = 0; (r = shark_get_request(m, i)); i++)
 		if (!r->cookie)
 			break;
 	assert_non_null(r);
@@ -214,13 +214,13 @@ static void a_kernel_stack_whose_cookie_was_lost_is_a_lost_request(void **state)
 static void a_kernel_stack_never_goes_with_the_cookie_of_another_task(void **state)
 {
 	struct shark_model *m = load("dropped");
-	const struct shark_request *r = shark_request_at(m, request_at(m, 1007000));
+	const struct shark_request *r = shark_get_request(m, request_at(m, 1007000));
 
 	(void)state;
 	counts(m, 2, 0, 0, 1);
 	assert_int_equal(r->tid, 200);
 	assert_ptr_equal(r->shown, r->entry);
-	r = shark_request_at(m, request_at(m, 1005000));
+	r = shark_get_request(m, request_at(m, 1005000));
 	assert_int_equal(r->tid, 100);
 	assert_int_equal(r->outcome, SHARK_LOST);
 }
@@ -232,8 +232,8 @@ static void a_stack_in_several_records_is_one(void **state)
 
 	(void)state;
 	assert_true(count(m, SHARK_JOINED) > 0);
-	for (i = 0; shark_stack_at(m, i); i++)
-		unclaimed += !shark_stack_at(m, i)->nr_requests;
+	for (i = 0; shark_get_stack(m, i); i++)
+		unclaimed += !shark_get_stack(m, i)->nr_requests;
 	assert_int_equal(unclaimed, 0);
 }
 
@@ -248,15 +248,15 @@ static void a_stack_in_another_buffer_is_found(void **state)
 	/* each buffer is a stream; one model serves them all */
 	assert_int_equal(nr_streams, 3);
 	assert_int_equal(loaded, 3);
-	assert_ptr_equal(shark_of_stream(1), m);
-	assert_ptr_equal(shark_of_stream(2), m);
+	assert_ptr_equal(shark_get_model(1), m);
+	assert_ptr_equal(shark_get_model(2), m);
 	counts(m, 4, 0, 0, 0);
-	for (i = 0; (r = shark_request_at(m, i)); i++) {
+	for (i = 0; (r = shark_get_request(m, i)); i++) {
 		assert_int_not_equal(r->stack, SHARK_NONE);
 		/* the copy in its own buffer, if there is one */
 		if (r->sd == 0 && r->cookie == 0x100000002)
-			assert_int_equal(shark_stack_at(m, r->stack)->sd, 0);
-		other |= shark_stack_at(m, r->stack)->sd != r->sd;
+			assert_int_equal(shark_get_stack(m, r->stack)->sd, 0);
+		other |= shark_get_stack(m, r->stack)->sd != r->sd;
 	}
 	assert_true(other);
 }
@@ -270,8 +270,8 @@ static void of_equal_stacks_that_of_the_own_buffer_is_taken(void **state)
 
 	(void)state;
 	counts(m, 2, 0, 0, 0);
-	for (i = 0; (r = shark_request_at(m, i)); i++)
-		assert_int_equal(shark_stack_at(m, r->stack)->sd, r->sd);
+	for (i = 0; (r = shark_get_request(m, i)); i++)
+		assert_int_equal(shark_get_stack(m, r->stack)->sd, r->sd);
 }
 
 /* Count the fixtures of a folder for which KernelShark shows what the join says */
@@ -335,10 +335,10 @@ static void loading_again_forgets_the_rows_before(void **state)
 	free_rows();
 	nr_rows = kshark_load_all_entries(ctx, &rows);
 	assert_true(nr_rows > 0);
-	m = shark_of_stream(0);
+	m = shark_get_model(0);
 	counts(m, 4, 0, 0, 0);
-	assert_int_equal(shark_request_at(m, 0)->entry->stream_id, shark_request_at(m, 0)->sd);
-	assert_null(shark_request_at(m, 4));
+	assert_int_equal(shark_get_request(m, 0)->entry->stream_id, shark_get_request(m, 0)->sd);
+	assert_null(shark_get_request(m, 4));
 }
 
 static void without_its_file_nothing_is_guessed(void **state)
@@ -360,9 +360,9 @@ static void without_its_file_nothing_is_guessed(void **state)
 	nr_streams = 1;
 	nr_rows = kshark_load_all_entries(ctx, &rows);
 	unlink(copy);
-	m = shark_of_stream(0);
+	m = shark_get_model(0);
 	counts(m, 0, 0, 0, 0);
-	assert_null(shark_request_at(m, 0));
+	assert_null(shark_get_request(m, 0));
 	assert_non_null(strstr(shark_get_problem(m), copy));
 	assert_non_null(strstr(shark_get_problem(m), "check that the file still exists"));
 }
@@ -386,7 +386,7 @@ static void a_cpu_shows_its_requests_stacks_and_waits(void **state)
 	int found = 0;
 
 	(void)state;
-	assert_int_equal(shark_view_make(m, 0, false, 0, &win, &v), 0);
+	assert_int_equal(shark_make_view(m, 0, false, 0, &win, &v), 0);
 	assert_int_equal(v.nr_requests, 8);
 	assert_int_equal(v.nr_stacks, 4);
 	for (i = 0; i < v.nr_waits; i++) {
@@ -409,18 +409,18 @@ static void a_cpu_shows_its_requests_stacks_and_waits(void **state)
 		}
 	}
 	assert_int_equal(found, 3);
-	shark_view_free(&v);
+	shark_free_view(&v);
 	/* the same wait on the task's own plot goes nowhere else */
-	assert_int_equal(shark_view_make(m, 0, true, 100, &win, &v), 0);
+	assert_int_equal(shark_make_view(m, 0, true, 100, &win, &v), 0);
 	assert_int_equal(v.nr_requests, 4);
 	assert_int_equal(v.nr_stacks, 4);
 	for (i = 0; i < v.nr_waits; i++)
 		assert_false(v.waits[i].elsewhere);
-	shark_view_free(&v);
+	shark_free_view(&v);
 	/* no event of another stream */
-	assert_int_equal(shark_view_make(m, 1, false, 0, &win, &v), 0);
+	assert_int_equal(shark_make_view(m, 1, false, 0, &win, &v), 0);
 	assert_int_equal(v.nr_requests + v.nr_stacks + v.nr_waits, 0);
-	shark_view_free(&v);
+	shark_free_view(&v);
 }
 
 static void a_bin_shows_the_worst_in_it(void **state)
@@ -430,20 +430,20 @@ static void a_bin_shows_the_worst_in_it(void **state)
 	struct shark_view v;
 
 	(void)state;
-	assert_int_equal(shark_view_make(m, 0, false, 0, &win, &v), 0);
+	assert_int_equal(shark_make_view(m, 0, false, 0, &win, &v), 0);
 	assert_int_equal(v.nr_requests, 1);
 	assert_int_equal(v.requests[0].nr, 8);
 	assert_int_equal(v.requests[0].outcome, SHARK_LOST);
-	assert_int_equal(shark_request_at(m, v.requests[0].index)->outcome, SHARK_LOST);
+	assert_int_equal(shark_get_request(m, v.requests[0].index)->outcome, SHARK_LOST);
 	assert_int_equal(v.nr_stacks, 1);
 	assert_int_equal(v.stacks[0].nr, 4);
-	shark_view_free(&v);
+	shark_free_view(&v);
 	/* CPU 1: joined only, and a truncated stack */
-	assert_int_equal(shark_view_make(m, 0, false, 1, &win, &v), 0);
+	assert_int_equal(shark_make_view(m, 0, false, 1, &win, &v), 0);
 	assert_int_equal(v.requests[0].outcome, SHARK_JOINED);
 	assert_int_equal(v.stacks[0].outcome, 1);
-	assert_false(shark_stack_at(m, v.stacks[0].index)->whole);
-	shark_view_free(&v);
+	assert_false(shark_get_stack(m, v.stacks[0].index)->whole);
+	shark_free_view(&v);
 }
 
 static void a_wait_that_began_before_the_window_is_seen(void **state)
@@ -455,13 +455,13 @@ static void a_wait_that_began_before_the_window_is_seen(void **state)
 	int before = 0, behind = 0;
 
 	(void)state;
-	assert_int_equal(shark_view_make(m, 0, true, 100, &win, &v), 0);
+	assert_int_equal(shark_make_view(m, 0, true, 100, &win, &v), 0);
 	assert_int_equal(v.nr_requests, 0);
 	assert_int_equal(v.nr_waits, 1);
 	assert_int_equal(v.waits[0].from, -1);
 	assert_int_equal(v.waits[0].to, 2000);
-	shark_view_free(&v);
-	assert_int_equal(shark_view_make(m, 0, true, 200, &win, &v), 0);
+	shark_free_view(&v);
+	assert_int_equal(shark_make_view(m, 0, true, 200, &win, &v), 0);
 	for (i = 0; i < v.nr_waits; i++) {
 		before += v.waits[i].from == -1;
 		behind += v.waits[i].to == 2000;
@@ -470,7 +470,7 @@ static void a_wait_that_began_before_the_window_is_seen(void **state)
 	assert_int_equal(before, 1);
 	assert_int_equal(behind, 0);
 	assert_int_equal(v.waits[0].ns, 7302000);
-	shark_view_free(&v);
+	shark_free_view(&v);
 }
 
 static void what_filters_hide_is_not_drawn(void **state)
@@ -484,38 +484,38 @@ static void what_filters_hide_is_not_drawn(void **state)
 	for (i = 0; i < nr_rows; i++)
 		if (!strcmp(event_of(rows[i]), "ftrace/user_unwind_cookie"))
 			rows[i]->visible &= ~KS_GRAPH_VIEW_FILTER_MASK;
-	assert_int_equal(shark_view_make(m, 0, false, 0, &win, &v), 0);
+	assert_int_equal(shark_make_view(m, 0, false, 0, &win, &v), 0);
 	assert_int_equal(v.nr_requests, 0);
 	assert_int_equal(v.nr_waits, 0);
 	assert_int_equal(v.nr_stacks, 4);
-	shark_view_free(&v);
+	shark_free_view(&v);
 }
 
 static void a_double_click_goes_to_the_stack_and_back(void **state)
 {
 	struct shark_model *m = load("../kshark/waits");
 	uint32_t first = request_at(m, 1004012000), second = request_at(m, 1008214000);
-	uint32_t stack = shark_request_at(m, first)->stack;
+	uint32_t stack = shark_get_request(m, first)->stack;
 	const struct kshark_entry *last = NULL;
 	struct shark_jump j;
 
 	(void)state;
-	shark_jump_request(m, first, &j);
-	assert_ptr_equal(j.a, shark_request_at(m, first)->shown);
-	assert_ptr_equal(j.b, shark_stack_at(m, stack)->entry);
+	shark_jump_from_request(m, first, &j);
+	assert_ptr_equal(j.a, shark_get_request(m, first)->shown);
+	assert_ptr_equal(j.b, shark_get_stack(m, stack)->entry);
 	assert_false(j.a_last);
 	/* back: the last request first, then the one before, then over again */
-	assert_int_equal(shark_stack_at(m, stack)->nr_requests, 2);
-	shark_jump_stack(m, stack, last, &j);
-	assert_ptr_equal(j.a, shark_request_at(m, second)->shown);
-	assert_ptr_equal(j.b, shark_stack_at(m, stack)->entry);
+	assert_int_equal(shark_get_stack(m, stack)->nr_requests, 2);
+	shark_jump_from_stack(m, stack, last, &j);
+	assert_ptr_equal(j.a, shark_get_request(m, second)->shown);
+	assert_ptr_equal(j.b, shark_get_stack(m, stack)->entry);
 	assert_true(j.a_last);
-	shark_jump_stack(m, stack, j.a, &j);
-	assert_ptr_equal(j.a, shark_request_at(m, first)->shown);
-	shark_jump_stack(m, stack, j.a, &j);
-	assert_ptr_equal(j.a, shark_request_at(m, second)->shown);
+	shark_jump_from_stack(m, stack, j.a, &j);
+	assert_ptr_equal(j.a, shark_get_request(m, first)->shown);
+	shark_jump_from_stack(m, stack, j.a, &j);
+	assert_ptr_equal(j.a, shark_get_request(m, second)->shown);
 	/* no stack: only A */
-	shark_jump_request(m, request_at(m, 1015020000), &j);
+	shark_jump_from_request(m, request_at(m, 1015020000), &j);
 	assert_non_null(j.a);
 	assert_null(j.b);
 	assert_true(j.a_last);
@@ -537,7 +537,7 @@ static void durations_have_three_digits(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(t) / sizeof(*t); i++)
-		assert_string_equal(shark_duration(t[i].ns, buf, sizeof(buf)), t[i].text);
+		assert_string_equal(shark_format_duration(t[i].ns, buf, sizeof(buf)), t[i].text);
 }
 
 static void outcomes_differ_in_colour(void **state)
@@ -546,9 +546,9 @@ static void outcomes_differ_in_colour(void **state)
 
 	(void)state;
 	for (i = 0; i < SHARK_NR_OUTCOMES; i++) {
-		assert_int_not_equal(shark_color(i), SHARK_STACK_COLOR);
+		assert_int_not_equal(shark_get_color(i), SHARK_STACK_COLOR);
 		for (j = 0; j < i; j++)
-			assert_int_not_equal(shark_color(i), shark_color(j));
+			assert_int_not_equal(shark_get_color(i), shark_get_color(j));
 	}
 }
 

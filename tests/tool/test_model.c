@@ -149,8 +149,9 @@ static void ask(struct model *m, uint32_t stream, struct tep_record *rec, uint64
 	struct join_answer a, b = {};
 	uint32_t tid, run;
 
-	assert_true(decode_tid(&m->dec, rec, &tid));
-	join_find_answer(m->join, rec->cpu, tid, rec->offset, rec->ts, cookie, &a);
+	assert_true(decode_read_tid(&m->dec, rec, &tid));
+	join_find_answer(m->join, &(struct join_question){
+		rec->cpu, tid, rec->offset, rec->ts, cookie }, &a);
 	run = join_find_run(m->join, stream, tid, rec->offset, cookie, last);
 	if (run != JOIN_NO_RUN)
 		join_get_run(m->join, run, &b, NULL);
@@ -182,9 +183,9 @@ static void a_run_answers_as_its_records_do(void **state)
 			memset(&last, 0, sizeof(last));
 			while ((rec = reader_next(m->reader, s))) {
 				cookie = 0;
-				switch (decode_find_kind(&m->dec, rec)) {
+				switch (decode_read_kind(&m->dec, rec)) {
 				case DECODE_COOKIE:
-					assert_true(decode_cookie(&m->dec, rec, &cookie));
+					assert_true(decode_read_cookie(&m->dec, rec, &cookie));
 					/* fall through */
 				case DECODE_KERNEL_STACK:
 					ask(m, s, rec, cookie, &last, &answered);
@@ -419,7 +420,7 @@ static void frames_are_those_of_each_address(void **state)
 	(void)state;
 	for (k = 0; k < fixtures.gl_pathc; k++) {
 		m = open_model(fixtures.gl_pathv[k], NULL);
-		for (run = 0; run < join_nr_runs(m->join); run++) {
+		for (run = 0; run < join_get_nr_runs(m->join); run++) {
 			join_get_run(m->join, run, &ans, NULL);
 			u = model_get_run_ustack(m, run);
 			if (ans.state != JOIN_STACK)

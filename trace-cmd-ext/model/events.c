@@ -139,7 +139,7 @@ static void add_event(struct model *m, struct event_queue *q, struct tep_record 
 		p->ev.missed = q->missed;
 		q->missed = 0;
 	}
-	nest_open(&q->nest, level, c->tid, nest_context(c->flags));
+	nest_open(&q->nest, level, c->tid, nest_get_context(c->flags));
 	q->waiting[level] = nr;
 }
 
@@ -186,7 +186,7 @@ static void add_record(struct model *m, struct event_queue *q, struct tep_record
 	type = model_type_of(m, c);
 	if (type == NO_TYPE || !c->has_tid)
 		return;
-	level = nest_level(c->flags);
+	level = nest_get_level(c->flags);
 	/* usually an event's records are complete, or the next record belongs to it */
 	if (q->nest.open) {
 		ended = nest_close_ended(&q->nest, level, c->tid);
@@ -194,7 +194,7 @@ static void add_record(struct model *m, struct event_queue *q, struct tep_record
 			settle_all(q, ended);
 		p = get_waiting_event(q, level);
 	}
-	belongs = nest_belongs(&q->nest, level, c->tid, nest_context(c->flags));
+	belongs = nest_belongs(&q->nest, level, c->tid, nest_get_context(c->flags));
 	switch (m->types.v[type].kind) {
 	case RECORD_KSTACK:
 		if (!belongs || p->has_kstack)
@@ -206,7 +206,7 @@ static void add_record(struct model *m, struct event_queue *q, struct tep_record
 			p->ev.kstack = model_intern_kstack(m, rec);
 		return;
 	case RECORD_COOKIE:
-		if (!belongs || !decode_cookie(&m->dec, rec, &cookie) || !cookie ||
+		if (!belongs || !decode_read_cookie(&m->dec, rec, &cookie) || !cookie ||
 		    !may_have_cookie(q, p, cookie))
 			break;
 		p->asked = rec->offset;
@@ -263,7 +263,7 @@ static struct pending *event_queue_next(struct model *m, struct event_queue *q)
 			event_queue_end(q);
 			continue;
 		}
-		decode_common(&m->dec, rec, &c);
+		decode_read_common(&m->dec, rec, &c);
 		event_queue_add(m, q, rec, &c);
 	}
 	return p;

@@ -70,7 +70,7 @@ static void find_tgids(struct model *m)
 	uint32_t i;
 
 	m->tgids = true;
-	for (i = 0; i < join_nr_runs(m->join); i++) {
+	for (i = 0; i < join_get_nr_runs(m->join); i++) {
 		join_get_run(m->join, i, &ans, NULL);
 		t = ans.state == JOIN_STACK && ans.tgid ? model_get_task(m, ans.tid) : NULL;
 		if (t && t->tgid != ans.tgid) {
@@ -134,9 +134,9 @@ static int scan_stream(struct model *m, struct feed *feed, uint32_t stream, uint
 	if (m->notes)
 		notes_start_stream(m, stream);
 	while (!ret && (rec = reader_next(m->reader, stream))) {
-		decode_common(&m->dec, rec, &c);
+		decode_read_common(&m->dec, rec, &c);
 		note_record(m, rec, &c, &noted);
-		ret = feed_decoded(feed, rec, &c);
+		ret = feed_decoded_record(feed, rec, &c);
 		if (m->notes)
 			notes_add_record(m, rec, &c);
 		*done += last && rec->offset > last ? rec->offset - last : 0;
@@ -201,7 +201,7 @@ static int scan_records(struct model *m)
 	struct sink sink;
 	int ret = 0;
 
-	sink_join(&sink, &target);
+	sink_set_to_join(&sink, &target);
 	feed = feed_new(m->tep, &sink);
 	if (!feed)
 		return -ENOMEM;
@@ -216,7 +216,7 @@ static int scan_records(struct model *m)
 		}
 	}
 	if (!ret)
-		ret = feed_end(feed);
+		ret = feed_end_stream(feed);
 	feed_free(feed);
 	/* a file without readable statistics is read all the same */
 	if (!ret && sections_walk(reader_get_fd(m->reader), &drops) == -ENOMEM)
@@ -256,7 +256,7 @@ static void find_commons(struct model *m)
 	decode_set_field(&m->dec.common_flags, tep_find_common_field(event, "common_flags"));
 	decode_set_field(&m->dec.common_preempt,
 			 tep_find_common_field(event, "common_preempt_count"));
-	decode_find_plain(&m->dec);
+	decode_set_plain(&m->dec);
 }
 
 /* Find the clock. If it does not count nanoseconds, convert the filter's times to its units. */
@@ -315,7 +315,7 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 	if (!ret)
 		ret = scan_records(m);
 	if (!ret) {
-		m->run_ustack = calloc(join_nr_runs(m->join) + 1, sizeof(*m->run_ustack));
+		m->run_ustack = calloc(join_get_nr_runs(m->join) + 1, sizeof(*m->run_ustack));
 		if (!m->run_ustack)
 			ret = -ENOMEM;
 		else if (m->opts.filter.nr_pids)
@@ -435,7 +435,7 @@ bool model_find_field(struct model *m, uint32_t type, const char *name, struct d
 bool model_read_number(struct model *m, const struct model_event *ev, const struct decode_field *f,
 		       uint64_t *val)
 {
-	if (!decode_number(&m->dec, ev->rec, f, val))
+	if (!decode_read_number(&m->dec, ev->rec, f, val))
 		return false;
 	if (f->is_signed && f->size < 8 && *val >> (8 * f->size - 1) & 1)
 		*val |= ~0ull << 8 * f->size;
@@ -447,7 +447,7 @@ bool model_read_string(struct model *m, const struct model_event *ev, const stru
 {
 	const void *p;
 
-	if (!decode_bytes(&m->dec, ev->rec, f, &p, len))
+	if (!decode_find_bytes(&m->dec, ev->rec, f, &p, len))
 		return false;
 	*s = p;
 	*len = strnlen(p, *len);

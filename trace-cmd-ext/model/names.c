@@ -164,7 +164,7 @@ static int match_user_stacks(struct wanted_symbols *w, struct model *m)
 {
 	uint32_t i, ustack, nr;
 
-	for (i = 0; i < join_nr_runs(m->join) && w->left; i++) {
+	for (i = 0; i < join_get_nr_runs(m->join) && w->left; i++) {
 		ustack = model_get_run_ustack(m, i);
 		if (ustack == MODEL_NONE || m->ustacks.v[ustack].frames != NOT_MADE)
 			continue;
@@ -185,7 +185,7 @@ static int match_kernel_stacks(struct wanted_symbols *w, struct model *m)
 
 	for (i = 0; i < reader_nr_streams(m->reader) && w->left && !ret; i++) {
 		while (w->left && (rec = reader_next(m->reader, i))) {
-			decode_common(&m->dec, rec, &c);
+			decode_read_common(&m->dec, rec, &c);
 			type = model_type_of(m, &c);
 			if (type == NO_TYPE || m->types.v[type].kind != RECORD_KSTACK)
 				continue;

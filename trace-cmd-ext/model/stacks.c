@@ -44,7 +44,7 @@ uint32_t copy_kaddrs(const struct decode *d, const char *p, uint32_t max, uint64
 	uint32_t nr;
 
 	for (nr = 0; nr < max; nr++) {
-		to[nr] = decode_addr(d, p, nr);
+		to[nr] = decode_read_addr(d, p, nr);
 		/* libtraceevent ends a stack the same way */
 		if ((int)to[nr] == -1)
 			break;
@@ -148,7 +148,7 @@ uint32_t model_get_run_ustack(struct model *m, uint32_t run)
 /* In the order of the runs, neighbours are mostly of one task, whose data is in the CPU's cache. */
 void model_make_ustacks(struct model *m, uint64_t events)
 {
-	uint32_t i, nr = join_nr_runs(m->join);
+	uint32_t i, nr = join_get_nr_runs(m->join);
 
 	for (i = 0; i < nr && events >= nr / 2; i++)
 		model_get_run_ustack(m, i);
@@ -289,8 +289,8 @@ static bool has_same_places(struct model *m, const struct user_stack *a, const s
 		if (addr > from[0] && addr > from[1] && addr < to[0] && addr < to[1])
 			continue;
 		for (k = 0; k < 2; k++)
-			file[k] = maps_find_range(m->maps, pids[k], 0, 0, addr, &offset[k],
-						  &from[k], &to[k]);
+			file[k] = maps_find_file_range(m->maps, &(struct maps_place){
+				.tgid = pids[k], .addr = addr }, &offset[k], &from[k], &to[k]);
 		if (!file[0] || file[0] != file[1] || offset[0] != offset[1] || addr == from[0] ||
 		    addr == from[1])
 			return false;

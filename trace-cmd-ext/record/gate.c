@@ -84,7 +84,7 @@ static bool has_time(void *ctx)
 {
 	const struct rec_gate *g = ctx;
 
-	return !g->stop && clock_ns(CLOCK_MONOTONIC) - g->since < GATE_MAX_NS;
+	return !g->stop && clock_get_ns(CLOCK_MONOTONIC) - g->since < GATE_MAX_NS;
 }
 
 static void add_library(void *ctx, int fd, const char *path)
@@ -106,7 +106,7 @@ static bool add_libraries(struct rec_gate *g, int fd, const char *path, pid_t pi
 	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return false;
-	fd_path(root, top, sizeof(top));
+	fd_get_path(root, top, sizeof(top));
 	len = strlen(top);
 	/* a task whose root is a folder of ours */
 	if (len > 1 && !strncmp(path, top, len) && path[len] == '/')
@@ -125,13 +125,13 @@ static struct gate_answer make_tables(struct rec_gate *g, int fd, const struct g
 
 	if (fd < 0)
 		return a;
-	g->since = clock_ns(CLOCK_MONOTONIC);
+	g->since = clock_get_ns(CLOCK_MONOTONIC);
 	/* a script: the gate asks about its interpreter separately */
 	a.known = !libs_read_ehdr(fd, &eh);
 	if (a.known)
 		return a;
 	a.elf = true;
-	fd_path(fd, path, sizeof(path));
+	fd_get_path(fd, path, sizeof(path));
 	ret = tables_add_fd(g->session, fd, path);
 	a.known = ret == -EOPNOTSUPP || ret == -ENOEXEC || add_libraries(g, fd, path, q->pid);
 	return a;

@@ -200,7 +200,7 @@ static void allow_open(int fd)
 /* Release program number @i of the queue. */
 static void release_program(struct gate *g, size_t i)
 {
-	uint64_t ns = clock_ns(CLOCK_MONOTONIC) - g->waiting[i].since;
+	uint64_t ns = clock_get_ns(CLOCK_MONOTONIC) - g->waiting[i].since;
 
 	allow_open(g->waiting[i].fd);
 	memmove(&g->waiting[i], &g->waiting[i + 1], (--g->nr_waiting - i) * sizeof(*g->waiting));
@@ -210,7 +210,7 @@ static void release_program(struct gate *g, size_t i)
 
 static void release_overdue(struct gate *g)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = clock_get_ns(CLOCK_MONOTONIC);
 
 	while (g->nr_waiting && (g->overdue || now - g->waiting[0].since > GATE_MAX_NS)) {
 		g->overdue |= g->waiting[0].id == g->asked;
@@ -287,7 +287,7 @@ static void take_answer(struct gate *g, const struct gate_answer *a)
 /* Queue the program; false if the program need not wait. */
 static bool queue_program(struct gate *g, int fd, pid_t pid)
 {
-	struct waiting w = { .fd = fd, .pid = pid, .since = clock_ns(CLOCK_MONOTONIC) };
+	struct waiting w = { .fd = fd, .pid = pid, .since = clock_get_ns(CLOCK_MONOTONIC) };
 	struct stat st;
 
 	if (fstat(fd, &st))

@@ -141,7 +141,7 @@ static void read_process(uint32_t tgid, struct process *p)
 		at = strchr(at + 1, ' ');
 	if (at) {
 		ticks = strtoull(at, NULL, 10);
-		p->start = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) +
+		p->start = clock_get_ns(CLOCK_REALTIME) - clock_get_ns(CLOCK_BOOTTIME) +
 			   ticks * NS_PER_SECOND / sysconf(_SC_CLK_TCK) - START_SLACK;
 		p->lives = true;
 	}
@@ -218,7 +218,7 @@ void rec_jit_start(struct rec *r)
 	j->last_pid = read_last_pid();
 	j->forks = read_number("/proc/stat", "\nprocesses ");
 	/* file times use the coarse clock: by a finer clock, new files would seem older */
-	j->start_time = clock_ns(CLOCK_REALTIME_COARSE);
+	j->start_time = clock_get_ns(CLOCK_REALTIME_COARSE);
 	find_map_owners(j);
 	r->jit = j;
 }
@@ -238,7 +238,7 @@ static bool convert_to_clock(const struct rec *r, uint64_t ns, uint64_t *ts)
 	for (i = 0; i < sizeof(clocks) / sizeof(*clocks); i++) {
 		if (strcmp(clocks[i].name, r->opts.clock))
 			continue;
-		*ts = clock_ns(clocks[i].id) - (clock_ns(CLOCK_REALTIME) - ns);
+		*ts = clock_get_ns(clocks[i].id) - (clock_get_ns(CLOCK_REALTIME) - ns);
 		return true;
 	}
 	return false;

@@ -64,7 +64,7 @@ struct rec_join *rec_join_new(const struct rec *r)
 		text = format_read(r, f, &size);
 		add_format(j->tep, text, size);
 	}
-	sink_join(&j->sink, &j->target);
+	sink_set_to_join(&j->sink, &j->target);
 	j->feed = feed_new(j->tep, &j->sink);
 	if (j->feed)
 		return j;
@@ -101,7 +101,7 @@ static bool has_dropped(const struct rec *r, int buffer)
 
 int rec_join_finish(struct rec_join *j, const struct rec *r, struct join_stats *st)
 {
-	int buffer, ret = feed_end(j->feed);
+	int buffer, ret = feed_end_stream(j->feed);
 
 	if (sections_is_slow_clock(r->opts.clock))
 		join_set_slow_clock(j->target.join);

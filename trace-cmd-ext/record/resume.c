@@ -60,19 +60,19 @@ static bool read_head(struct rec *r, struct cursor *w)
 
 	expect_text(w, DAT_MAGIC);
 	cursor_skip(w, 2);
-	r->page_size = cursor_number(w, 4);
+	r->page_size = cursor_read_number(w, 4);
 	expect_text(w, "header_page");
 	cursor_skip_texts(w, 1);
 	expect_text(w, "header_event");
 	cursor_skip_texts(w, 1);
-	cursor_skip_texts(w, cursor_number(w, 4));
-	systems = cursor_number(w, 4);
+	cursor_skip_texts(w, cursor_read_number(w, 4));
+	systems = cursor_read_number(w, 4);
 	while (systems-- && !w->failed) {
 		cursor_skip_string(w);
-		cursor_skip_texts(w, cursor_number(w, 4));
+		cursor_skip_texts(w, cursor_read_number(w, 4));
 	}
-	cursor_skip(w, cursor_number(w, 4));
-	cursor_skip(w, cursor_number(w, 4));
+	cursor_skip(w, cursor_read_number(w, 4));
+	cursor_skip(w, cursor_read_number(w, 4));
 	/* a wrong page size would lead to a division by zero */
 	w->foreign |= !w->failed && r->page_size < 1024;
 	return !w->failed && !w->foreign;
@@ -91,8 +91,8 @@ static bool read_table(const struct rec *r, struct cursor *w, struct dat_layout 
 	l->data += -l->data % page;
 	l->end = l->data;
 	for (cpu = 0; cpu < r->nr_cpus && !w->failed; cpu++) {
-		w->failed |= cursor_number(w, 8) != l->end;
-		l->size[cpu] = cursor_number(w, 8);
+		w->failed |= cursor_read_number(w, 8) != l->end;
+		l->size[cpu] = cursor_read_number(w, 8);
 		w->failed |= l->size[cpu] % page || l->size[cpu] > room;
 		l->end += l->size[cpu];
 		w->failed |= l->end > room;
@@ -109,14 +109,14 @@ static bool read_layout(struct rec *r, struct cursor *w, struct dat_layout *top,
 	uint32_t len;
 
 	cursor_skip_texts(w, 1);
-	r->nr_cpus = cursor_number(w, 4);
+	r->nr_cpus = cursor_read_number(w, 4);
 	if (w->failed || r->nr_cpus < 1 || r->nr_cpus > MAX_CPUS)
 		return false;
 	expect_text(w, "options  ");
-	while ((id = cursor_number(w, 2)) && !w->failed) {
-		len = cursor_number(w, 4);
+	while ((id = cursor_read_number(w, 2)) && !w->failed) {
+		len = cursor_read_number(w, 4);
 		if (id == OPTION_BUFFER && len >= sizeof(instance)) {
-			instance = cursor_number(w, 8);
+			instance = cursor_read_number(w, 8);
 			len -= sizeof(instance);
 		}
 		cursor_skip(w, len);
@@ -128,7 +128,7 @@ static bool read_layout(struct rec *r, struct cursor *w, struct dat_layout *top,
 		return true;
 	w->pos = top->end;
 	expect_text(w, "options  ");
-	id = cursor_number(w, 2);
+	id = cursor_read_number(w, 2);
 	if (!w->failed && !id && read_table(r, w, maps))
 		return true;
 	/* no data of the mappings' buffer was moved */

@@ -153,7 +153,7 @@ static void add_array(struct report *r, struct jsonw *j, const struct tep_format
 		elem.size = 1;
 	jsonw_array(j, NULL);
 	for (i = 0; i + elem.size <= len; i += elem.size)
-		add_number(j, NULL, &elem, decode_read(r->decode, p + i, elem.size));
+		add_number(j, NULL, &elem, decode_read_int(r->decode, p + i, elem.size));
 	jsonw_end(j);
 }
 
@@ -168,9 +168,9 @@ static void add_field(struct report *r, struct jsonw *j, const struct model_even
 	jsonw_name(j, field->name, strlen(field->name));
 	decode_set_field(&f, field);
 	if (!(field->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_DYNAMIC)) &&
-	    decode_number(r->decode, ev->rec, &f, &val))
+	    decode_read_number(r->decode, ev->rec, &f, &val))
 		add_number(j, NULL, &f, val);
-	else if (!decode_bytes(r->decode, ev->rec, &f, &p, &len))
+	else if (!decode_find_bytes(r->decode, ev->rec, &f, &p, &len))
 		jsonw_null(j, NULL);
 	else if (field->flags & TEP_FIELD_IS_STRING)
 		jsonw_bytes(j, NULL, p, strnlen(p, len));

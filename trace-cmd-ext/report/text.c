@@ -43,7 +43,7 @@ struct printer {
 static struct ustack_options options;
 
 /* The plugin's handlers call this; trace-cmd/options.c has the one for trace-cmd. */
-void options_get(struct ustack_options *opts)
+void options_read(struct ustack_options *opts)
 {
 	*opts = options;
 }
@@ -279,7 +279,7 @@ void printer_add_record(struct printer *p, struct text *out, uint32_t buffer,
 	else if (rec->missed_events < 0)
 		text_addf(out, "CPU:%d [EVENTS DROPPED]\n", rec->cpu);
 	if (event && event->name && p->usecs && rec->cpu >= 0 &&
-	    decode_tid(&p->ustack->dec, rec, &tid))
+	    decode_read_tid(&p->ustack->dec, rec, &tid))
 		add_fast_head(p, out, event, rec, tid);
 	else
 		add_slow_head(p, out, event, rec);

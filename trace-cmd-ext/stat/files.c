@@ -80,17 +80,19 @@ static int add_frames(struct stat_counts *s, struct model *m, uint32_t ustack, u
 {
 	const struct model_ustack *u = model_get_ustack(m, ustack);
 	const struct join_answer *ans = model_get_answer(m, ustack);
-	uint32_t pid = u->tgid ? u->tgid : u->tid, i;
+	struct maps_place place = {
+		.tgid = u->tgid ? u->tgid : u->tid, .cpu = ans->cpu, .ts = ans->ts,
+	};
 	struct maps *maps = model_get_parts(m).maps;
-	uint64_t from = 1, to = 0, addr, offset;
+	uint64_t from = 1, to = 0, offset;
 	const struct maps_file *file;
 	struct stat_file *f = NULL;
+	uint32_t i;
 
 	for (i = 0; i < u->nr; i++) {
-		addr = u->addrs[i] - !is_innermost(u, i);
-		if (!f || addr < from || addr >= to) {
-			file = maps_find_range(maps, pid, ans->ts, ans->cpu, addr, &offset, &from,
-					       &to);
+		place.addr = u->addrs[i] - !is_innermost(u, i);
+		if (!f || place.addr < from || place.addr >= to) {
+			file = maps_find_file_range(maps, &place, &offset, &from, &to);
 			f = NULL;
 			if (file && file->python)
 				continue;

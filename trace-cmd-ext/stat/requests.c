@@ -102,7 +102,7 @@ static int count_from_scan(struct stat_counts *s, struct model *m)
 		if (events)
 			ret = add_stack(s, m, tid, MODEL_NONE, events, 0);
 	}
-	for (i = 0; i < join_nr_runs(join) && !ret; i++) {
+	for (i = 0; i < join_get_nr_runs(join) && !ret; i++) {
 		ustack = model_get_run_ustack(m, i);
 		if (ustack == MODEL_NONE)
 			continue;

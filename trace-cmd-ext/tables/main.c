@@ -247,7 +247,7 @@ static int cmd_dump(const char *path)
 		return 1;
 	ret = gen_open(&table, &t);
 	if (!ret)
-		ret = sframe_nr_rows(&t, &nr_rows);
+		ret = sframe_get_nr_rows(&t, &nr_rows);
 	if (ret) {
 		gen_free(&table);
 		return print_error(path, "no SFrame section that can be read here", NULL);
@@ -412,7 +412,7 @@ static int verify_rows(struct verify *v, int fd)
 	ret = image_open(&img);
 	if (ret)
 		goto out;
-	sec = image_cfi(&img, arch_of_abi(v->t.arch->abi));
+	sec = image_describe_eh_frame(&img, arch_of_abi(v->t.arch->abi));
 	sec.reg_kept = v->t.kept ? v->t.arch->reg_kept : 0;
 	sec.size = img.eh_frame.end - img.eh_frame.start;
 	if (!sec.size)			/* its rows come from elsewhere */

@@ -5,7 +5,7 @@
 
 #include "libunwind-user/arch/arch.h"
 
-size_t amd64_padding_length(const uint8_t *p, size_t len);
+size_t amd64_get_padding_length(const uint8_t *p, size_t len);
 bool amd64_ends_system_call(const uint8_t *p);
 size_t amd64_find_stack_switch(const uint8_t *p, size_t len, bool by_fp);
 bool amd64_starts_stack(const uint8_t *p, size_t len);

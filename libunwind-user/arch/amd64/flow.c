@@ -216,6 +216,35 @@ static void decode_stack_operands(const cs_insn *insn, struct arch_op *op)
 		op->effect = ARCH_LOSE_BOTH;
 }
 
+static void decode_mov(const cs_x86_op *to, const cs_x86_op *from, struct arch_op *op)
+{
+	bool sp = is_reg(to, X86_REG_RSP), fp = is_reg(to, X86_REG_RBP);
+
+	if (sp && is_reg(from, X86_REG_RBP)) {
+		op->effect = ARCH_SP_IS_FP;
+	} else if (sp && is_mem(from, X86_REG_RBP)) {
+		op->flags |= ARCH_LOADS_SP;
+		op->by_fp = true;
+		op->off = from->mem.disp;
+	} else if (fp && is_reg(from, X86_REG_RSP)) {
+		op->effect = ARCH_FP_IS_SP;
+	} else if (op->size && is_reg(from, X86_REG_RBP)) {
+		op->flags |= ARCH_STORES_FP;
+	} else if (fp && (is_mem(from, X86_REG_RSP) || is_mem(from, X86_REG_RBP))) {
+		op->effect = ARCH_NONE;
+		op->flags |= ARCH_LOADS_FP;
+		op->size = 0;
+		op->by_fp = is_mem(from, X86_REG_RBP);
+		op->off = from->mem.disp;
+	}
+	if (from->type != X86_OP_IMM)
+		return;
+	op->target = from->imm;
+	op->flags |= ARCH_TAKES_NUMBER;
+	if (from->imm == NR_SIGRETURN && (is_reg(to, X86_REG_EAX) || is_reg(to, X86_REG_RAX)))
+		op->flags |= ARCH_IS_SIGRETURN;
+}
+
 static void decode_arithmetic(const cs_insn *insn, struct arch_op *op)
 {
 	const cs_x86_op *to = insn->detail->x86.operands, *from = to + 1;
@@ -251,31 +280,7 @@ static void decode_arithmetic(const cs_insn *insn, struct arch_op *op)
 			op->effect = sp ? ARCH_SP_IS_FP : ARCH_FP_IS_FP;
 		return;
 	case X86_INS_MOV:
-		if (sp && is_reg(from, X86_REG_RBP))
-			op->effect = ARCH_SP_IS_FP;
-		else if (sp && is_mem(from, X86_REG_RBP)) {
-			op->flags |= ARCH_LOADS_SP;
-			op->by_fp = true;
-			op->off = from->mem.disp;
-		} else if (fp && is_reg(from, X86_REG_RSP))
-			op->effect = ARCH_FP_IS_SP;
-		else if (op->size && is_reg(from, X86_REG_RBP))
-			op->flags |= ARCH_STORES_FP;
-		else if (fp && (is_mem(from, X86_REG_RSP) || is_mem(from, X86_REG_RBP))) {
-			op->effect = ARCH_NONE;
-			op->flags |= ARCH_LOADS_FP;
-			op->size = 0;
-			op->by_fp = is_mem(from, X86_REG_RBP);
-			op->off = from->mem.disp;
-		}
-		if (from->type == X86_OP_IMM) {
-			op->target = from->imm;
-			op->flags |= ARCH_TAKES_NUMBER;
-		}
-		if (to->type == X86_OP_REG && from->type == X86_OP_IMM &&
-		    from->imm == NR_SIGRETURN &&
-		    (to->reg == X86_REG_EAX || to->reg == X86_REG_RAX))
-			op->flags |= ARCH_IS_SIGRETURN;
+		decode_mov(to, from, op);
 		return;
 	case X86_INS_XOR:
 		if (is_reg(to, from->reg) && from->type == X86_OP_REG &&
@@ -400,7 +405,7 @@ static size_t amd64_find_reference(const uint8_t *p, size_t len, uint64_t addr,
 	for (i = 0; i + ARCH_REFERENCE <= len; i++) {
 		if (!may_be[p[i]])
 			continue;
-		memcpy(&rel, p + i + 1, sizeof(rel));
+		rel = arch_read_le32(p + i + 1);
 		*target = addr + i + 1 + sizeof(rel) + (int64_t)rel;
 		if (*target - start < size)
 			return i;
@@ -416,7 +421,7 @@ static bool amd64_may_jump(const uint8_t *p, uint64_t addr, uint64_t *target)
 
 	if (p[0] != 0xe9 && !jcc)
 		return false;
-	memcpy(&rel, p + 1 + jcc, sizeof(rel));
+	rel = arch_read_le32(p + 1 + jcc);
 	*target = addr + 1 + jcc + sizeof(rel) + (int64_t)rel;
 	return true;
 }

@@ -26,7 +26,7 @@ const cs_insn *amd64_disassemble(struct amd64_decoder *d, const uint8_t *p, size
 /* Is the first operand of this instruction only read? False if not known. */
 bool amd64_reads_first(unsigned int id);
 
-/* arch_flow.table() */
+/* arch_flow.find_jump_table() */
 bool amd64_find_jump_table(void *decoder, const uint8_t *const *code, const uint8_t *len,
 			   const uint64_t *addr, unsigned int nr, struct arch_jump_table *table);
 

@@ -89,7 +89,7 @@ struct search {
 	int to, base, index;		/* registers; -1: unknown */
 	bool added;			/* base was added to the entry */
 	bool have_table, have_nr;
-	bool above;			/* ja (nr is LAST + 1), or else jae */
+	bool above;			/* the guard is ja: nr is LAST + 1; else it is jae */
 	bool guard;			/* a ja or jae comes after this */
 	struct arch_jump_table *t;
 };
@@ -100,8 +100,8 @@ static bool is_two_regs(const cs_x86 *x)
 	       x->operands[1].type == X86_OP_REG;
 }
 
-/* An absolute table, indexed by 8 bytes */
-static bool use_addresses(struct search *s, const cs_x86_op *mem)
+/* A table of absolute addresses, 8 bytes each */
+static bool use_address_table(struct search *s, const cs_x86_op *mem)
 {
 	if (mem->type != X86_OP_MEM || mem->mem.base != X86_REG_INVALID || mem->mem.scale != 8 ||
 	    mem->mem.segment != X86_REG_INVALID || mem->mem.disp <= 0)
@@ -115,7 +115,7 @@ static bool use_addresses(struct search *s, const cs_x86_op *mem)
 }
 
 /* A tail call of a function whose address is in a register */
-static bool use_address(struct search *s, const cs_insn *insn)
+static bool use_function_address(struct search *s, const cs_insn *insn)
 {
 	const cs_x86_op *from = &insn->detail->x86.operands[1];
 
@@ -138,7 +138,7 @@ static bool find_entry(struct search *s, const cs_insn *insn)
 	if (x->op_count != 2 || x->operands[0].type != X86_OP_REG ||
 	    get_number(x->operands[0].reg) != s->to)
 		return false;
-	if (!s->added && use_address(s, insn))
+	if (!s->added && use_function_address(s, insn))
 		return true;
 	if (insn->id == X86_INS_ADD && !s->added && is_two_regs(x)) {
 		s->base = get_number(from->reg);
@@ -146,7 +146,7 @@ static bool find_entry(struct search *s, const cs_insn *insn)
 		return s->base >= 0 && s->base != s->to;
 	}
 	if (insn->id == X86_INS_MOV && !s->added)
-		return use_addresses(s, from);
+		return use_address_table(s, from);
 	if (insn->id != X86_INS_MOVSXD || !s->added || from->type != X86_OP_MEM ||
 	    from->mem.scale != 4 || from->mem.disp || from->mem.segment != X86_REG_INVALID)
 		return false;
@@ -257,7 +257,7 @@ bool amd64_find_jump_table(void *decoder, const uint8_t *const *code, const uint
 	op = &insn->detail->x86.operands[0];
 	if (op->type == X86_OP_REG)
 		s.to = get_number(op->reg);
-	else if (!use_addresses(&s, op))
+	else if (!use_address_table(&s, op))
 		return false;
 	for (nr--; nr-- && !(s.have_table && s.have_nr); ) {
 		insn = amd64_disassemble(decoder, code[nr], len[nr], addr[nr]);

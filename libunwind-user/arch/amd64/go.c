@@ -24,13 +24,8 @@
 
 #define FP_SLOT		(-16)
 
-static uint32_t get32(const uint8_t *p)
-{
-	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-/* The length of mov %rbp,off(%rsp) (@opcode 0x89) or back (0x8b) at @p, or 0 */
-static unsigned int moves_fp(const uint8_t *p, size_t len, uint8_t opcode, uint32_t off)
+/* The length of mov %rbp,off(%rsp) (@opcode 0x89), or of the load (0x8b), at @p; or 0 */
+static unsigned int match_fp_move(const uint8_t *p, size_t len, uint8_t opcode, uint32_t off)
 {
 	if (len >= 4 && !off && p[0] == 0x48 && p[1] == opcode && p[2] == 0x2c && p[3] == 0x24)
 		return 4;
@@ -38,20 +33,20 @@ static unsigned int moves_fp(const uint8_t *p, size_t len, uint8_t opcode, uint3
 	    (uint32_t)(int8_t)p[4] == off)
 		return 5;
 	if (len >= 8 && p[0] == 0x48 && p[1] == opcode && p[2] == 0xac && p[3] == 0x24 &&
-	    get32(p + 4) == off)
+	    arch_read_le32(p + 4) == off)
 		return 8;
 	return 0;
 }
 
 /* The length of the instruction before @p that moves SP by @bytes, or 0 */
-static unsigned int moves_sp(const struct arch_go_code *code, int32_t bytes)
+static unsigned int match_sp_move(const struct arch_go_code *code, int32_t bytes)
 {
 	/* add: 0xc4, sub: 0xec; either can have the negative number */
 	const uint8_t *p = code->p;
 
 	if (code->before >= 7 && p[-7] == 0x48 && p[-6] == 0x81 &&
-	    ((p[-5] == 0xc4 && get32(p - 4) == (uint32_t)bytes) ||
-	     (p[-5] == 0xec && get32(p - 4) == -(uint32_t)bytes)))
+	    ((p[-5] == 0xc4 && arch_read_le32(p - 4) == (uint32_t)bytes) ||
+	     (p[-5] == 0xec && arch_read_le32(p - 4) == -(uint32_t)bytes)))
 		return 7;
 	if (code->before >= 4 && p[-4] == 0x48 && p[-3] == 0x83 &&
 	    ((p[-2] == 0xc4 && (int8_t)p[-1] == bytes) ||
@@ -66,8 +61,8 @@ static bool is_frame_saved(const struct arch_go_code *code, uint32_t size,
 	*frame = (struct arch_go_frame){ .fp = FP_SLOT, .ra = -8 };
 	if (size == 8 && code->before && code->p[-1] == 0x55)
 		return true;
-	frame->from = moves_fp(code->p, code->after, 0x89, size - 8);
-	return frame->from && moves_sp(code, -(int32_t)size);
+	frame->from = match_fp_move(code->p, code->after, 0x89, size - 8);
+	return frame->from && match_sp_move(code, -(int32_t)size);
 }
 
 static enum arch_go_end classify_end(const struct arch_go_code *code, uint32_t size)
@@ -77,13 +72,13 @@ static enum arch_go_end classify_end(const struct arch_go_code *code, uint32_t s
 
 	if (size == 8 && code->before && code->p[-1] == 0x5d)
 		return ARCH_GO_RESTORED;
-	len = moves_sp(code, size);
+	len = match_sp_move(code, size);
 	if (!len)
 		return ARCH_GO_JUMP;
 	for (i = 0; i < sizeof(lens); i++) {
 		n = lens[i];
 		if (code->before >= len + n &&
-		    moves_fp(code->p - len - n, n, 0x8b, size - 8) == n)
+		    match_fp_move(code->p - len - n, n, 0x8b, size - 8) == n)
 			return ARCH_GO_RESTORED;
 	}
 	return ARCH_GO_LOST;

@@ -50,7 +50,7 @@ static size_t get_nop_len(const uint8_t *p, size_t len)
 	return n + operand <= len ? n + operand : 0;
 }
 
-size_t amd64_padding_length(const uint8_t *p, size_t len)
+size_t amd64_get_padding_length(const uint8_t *p, size_t len)
 {
 	if (p[0] == 0xcc || p[0] == 0x00)
 		return 1;
@@ -147,8 +147,8 @@ static size_t get_memory_operand_len(const uint8_t *p, size_t len)
 	return n <= len ? n : 0;
 }
 
-/* mov, lea, xor and test that do not write SP; @rex: the length of the REX prefix */
-static size_t leaves_sp(const uint8_t *p, size_t len, size_t rex)
+/* The length of a mov, lea, xor or test that does not write SP, else 0; @rex: of the prefix */
+static size_t match_keeping_sp(const uint8_t *p, size_t len, size_t rex)
 {
 	unsigned int written = 0;
 	bool is_reg;
@@ -201,7 +201,7 @@ size_t amd64_decode_push(const uint8_t *p, size_t len, int32_t *bytes)
 	case 0x81: case 0x83:
 		break;
 	default:
-		return leaves_sp(p, len, rex);
+		return match_keeping_sp(p, len, rex);
 	}
 	/* sub is /5, add is /0 */
 	if (len < 4 || p[0] != 0x48 || (p[2] != 0xec && p[2] != 0xc4))
@@ -210,8 +210,7 @@ size_t amd64_decode_push(const uint8_t *p, size_t len, int32_t *bytes)
 		imm = (int8_t)p[3];
 		n = 4;
 	} else if (len >= 7) {
-		memcpy(&imm, p + 3, sizeof(imm));
-		imm = le32toh(imm);
+		imm = arch_read_le32(p + 3);
 		n = 7;
 	} else {
 		return 0;
@@ -230,7 +229,6 @@ size_t amd64_find_last_jump(const uint8_t *p, size_t len, int32_t *off)
 	}
 	if (len < 5 || p[len - 5] != 0xe9)
 		return 0;
-	memcpy(off, p + len - 4, sizeof(*off));
-	*off = le32toh(*off);
+	*off = arch_read_le32(p + len - 4);
 	return 5;
 }

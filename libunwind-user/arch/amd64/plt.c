@@ -10,8 +10,6 @@
  * to the first stub, PLT0. So PLT0 starts with CFA = rsp + 16, and pushes once more. Sources: the
  * psABI of amd64; binutils, bfd/elfxx-x86.c and elf64-x86-64.c; lld, ELF/Arch/X86_64.cpp.
  */
-#include <string.h>
-
 #include "amd64.h"
 
 /* Bytes of a stub: -1 is any byte. */
@@ -19,8 +17,8 @@
 
 struct amd64_stub {
 	uint8_t size;
-	uint8_t pushed;		/* from here on, the CFA is 8 more; 0: nowhere */
-	uint8_t cfa;		/* at its start, from rsp */
+	uint8_t pushed;		/* offset from which on the CFA is 8 more; 0: nowhere */
+	uint8_t cfa;		/* CFA - rsp at its start */
 	bool is_plt0;		/* only in the first stub: two slots in a row */
 	int16_t byte[16];
 };
@@ -46,17 +44,10 @@ static const struct amd64_stub stubs[] = {
 	{ 8, 0, 8, false, { 0xff, 0x25, ANY4, 0x66, 0x90 } },
 };
 
-static int32_t get_slot(const uint8_t *disp)
-{
-	int32_t v;
-
-	memcpy(&v, disp, sizeof(v));
-	return v;
-}
-
 static bool matches_stub(const struct amd64_stub *s, const uint8_t *p)
 {
 	unsigned int i, jmp;
+	int32_t slot;
 
 	for (i = 0; i < s->size; i++) {
 		if (s->byte[i] >= 0 && s->byte[i] != p[i])
@@ -66,7 +57,8 @@ static bool matches_stub(const struct amd64_stub *s, const uint8_t *p)
 		return true;
 	/* each slot counts from the end of its instruction; a stub for TLS descriptors differs */
 	jmp = p[6] == 0xf2 ? 13 : 12;
-	return get_slot(p + 2) + 6LL + 8 == get_slot(p + jmp - 4) + (long long)jmp;
+	slot = arch_read_le32(p + jmp - 4);
+	return (int32_t)arch_read_le32(p + 2) + 6LL + 8 == slot + (long long)jmp;
 }
 
 static const struct amd64_stub *find_stub(const struct arch_plt *to, uint64_t addr, uint64_t end)
@@ -92,7 +84,7 @@ static struct cfi_row make_state(const struct sframe_arch *abi, uint8_t how, int
 	};
 }
 
-/* @nr stubs of one kind from @start on */
+/* Add the rows of @nr stubs of one kind, from @start on. */
 static int add_run(const struct arch_plt *to, uint64_t start, uint64_t nr,
 		   const struct amd64_stub *s)
 {

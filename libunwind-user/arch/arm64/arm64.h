@@ -5,7 +5,7 @@
 
 #include "libunwind-user/arch/arch.h"
 
-size_t arm64_padding_length(const uint8_t *p, size_t len);
+size_t arm64_get_padding_length(const uint8_t *p, size_t len);
 bool arm64_ends_system_call(const uint8_t *p);
 
 int arm64_add_plt_rows(const struct arch_plt *to, uint64_t start, uint64_t end);

@@ -23,11 +23,6 @@
 #define X8		8		/* the number of the system call */
 #define NR_SIGRETURN	139		/* rt_sigreturn */
 
-static uint32_t get_insn(const uint8_t *p)
-{
-	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 /* @nr bits from bit @low on */
 static uint32_t bits(uint32_t w, unsigned int low, unsigned int nr)
 {
@@ -87,95 +82,104 @@ static void stores_at(struct arch_op *op, unsigned int base, int32_t n, unsigned
 	op->size = size;
 }
 
-enum mode { OFFSET, POST, PRE };
+/* A load or store of one register, or of two, at @base + @n */
+struct access {
+	unsigned int base;
+	int64_t n;
+	enum { OFFSET, POST, PRE } mode;	/* of the address */
+	unsigned int reg[2], nr;
+	unsigned int size;			/* bytes of each register */
+	bool load, vector;
+};
 
-/* @base + @n is where @nr registers of @size bytes each are stored or loaded */
-static void access_mem(struct arch_op *op, unsigned int base, int64_t n, enum mode mode,
-		       const unsigned int *reg, unsigned int nr, unsigned int size, bool load,
-		       bool vector)
+static void decode_access(const struct access *a, struct arch_op *op)
 {
-	bool known = base == SP || base == FP, fp_too = false;
+	bool known = a->base == SP || a->base == FP, fp_too = false;
 	unsigned int i;
 
-	for (i = 0; i < nr && !vector; i++) {
+	for (i = 0; i < a->nr && !a->vector; i++) {
 		if (known)
-			access_reg(op, reg[i], i * size, size, load);
-		else if (load)
-			mark_written(op, reg[i]);
-		fp_too |= load && reg[i] == FP;
+			access_reg(op, a->reg[i], i * a->size, a->size, a->load);
+		else if (a->load)
+			mark_written(op, a->reg[i]);
+		fp_too |= a->load && a->reg[i] == FP;
 	}
 	if (known) {
-		op->by_fp = base == FP;
-		op->off = mode == POST ? 0 : n;
-		op->size = load ? 0 : nr * size;
+		op->by_fp = a->base == FP;
+		op->off = a->mode == POST ? 0 : a->n;
+		op->size = a->load ? 0 : a->nr * a->size;
 	}
-	if (mode == OFFSET)
+	if (a->mode == OFFSET)
 		return;
 	/* the base is written, too; loading it in the same instruction is undefined */
-	op->n = n;
-	if (base == SP)
+	op->n = a->n;
+	if (a->base == SP)
 		op->effect = op->effect == ARCH_NONE ? ARCH_ADD_SP : ARCH_LOSE_BOTH;
-	else if (base == FP && fp_too)
+	else if (a->base == FP && fp_too)
 		op->next = ARCH_BAD;
-	else if (base == FP)
+	else if (a->base == FP)
 		op->effect = ARCH_FP_IS_FP;
 	else
-		mark_written(op, base);
+		mark_written(op, a->base);
 }
 
 /* Load/store register pair, and no-allocate pair */
 static void decode_pair(uint32_t w, struct arch_op *op)
 {
-	static const enum mode modes[] = { OFFSET, POST, OFFSET, PRE };
-	unsigned int reg[2] = { bits(w, 0, 5), bits(w, 10, 5) }, opc = bits(w, 30, 2);
-	bool vector = bits(w, 26, 1), load = bits(w, 22, 1);
-	unsigned int shift = vector ? 2 + opc : opc == 2 ? 3 : 2;
+	static const uint8_t modes[] = { OFFSET, POST, OFFSET, PRE };
+	unsigned int opc = bits(w, 30, 2);
+	struct access a = {
+		.base = bits(w, 5, 5), .mode = modes[bits(w, 23, 2)],
+		.reg = { bits(w, 0, 5), bits(w, 10, 5) }, .nr = 2,
+		.load = bits(w, 22, 1), .vector = bits(w, 26, 1),
+	};
 
 	/* stgp also stores a tag; 3 is not an instruction */
-	if (opc == 3 || (!vector && opc == 1 && !load)) {
+	if (opc == 3 || (!a.vector && opc == 1 && !a.load)) {
 		op->next = ARCH_BAD;
 		return;
 	}
 	/* ldpsw loads 4 bytes into each register */
-	access_mem(op, bits(w, 5, 5), signed_bits(w, 15, 7) * (1 << shift), modes[bits(w, 23, 2)],
-		   reg, 2, 1 << shift, load, vector);
+	a.size = 1 << (a.vector ? 2 + opc : opc == 2 ? 3 : 2);
+	a.n = signed_bits(w, 15, 7) * (int)a.size;
+	decode_access(&a, op);
 }
 
 /* Load/store register, with an immediate or a register as offset */
 static void decode_single(uint32_t w, struct arch_op *op)
 {
-	unsigned int size = bits(w, 30, 2), opc = bits(w, 22, 2), reg = bits(w, 0, 5);
-	unsigned int base = bits(w, 5, 5), kind = bits(w, 10, 2), shift = size;
-	bool vector = bits(w, 26, 1), load = vector ? opc & 1 : opc;
-	enum mode mode = OFFSET;
-	int64_t n;
+	unsigned int size = bits(w, 30, 2), opc = bits(w, 22, 2), kind = bits(w, 10, 2);
+	bool vector = bits(w, 26, 1);
+	unsigned int shift = vector && opc & 2 ? 4 : size;
+	struct access a = {
+		.base = bits(w, 5, 5), .mode = OFFSET, .reg = { bits(w, 0, 5) }, .nr = 1,
+		/* sign-extending loads have other sizes, and do not load a saved register */
+		.size = !vector && opc > 1 ? 4 : 1u << shift,
+		.load = vector ? opc & 1 : opc, .vector = vector,
+	};
 
-	if (vector && opc & 2)
-		shift = 4;
 	/* prfm has no register; some atomic instructions have the same opcode */
 	if (!vector && size == 3 && opc == 2 &&
 	    (bits(w, 24, 1) || !bits(w, 21, 1) || kind == 2))
 		return;
 	if (bits(w, 24, 1)) {
-		n = (int64_t)bits(w, 10, 12) << shift;
+		a.n = (int64_t)bits(w, 10, 12) << shift;
 	} else if (bits(w, 21, 1)) {
 		/* atomic, offset in a register, or signed address */
 		if (kind != 2 && (vector || kind & 1)) {
 			op->next = ARCH_BAD;
 			return;
 		}
-		if (!vector && (kind == 0 || load))
-			mark_written(op, reg);
+		if (!vector && (kind == 0 || a.load))
+			mark_written(op, a.reg[0]);
 		if (kind == 0)
-			stores_at(op, base, 0, 8);
+			stores_at(op, a.base, 0, 8);
 		return;
 	} else {
-		n = signed_bits(w, 12, 9);
-		mode = kind == 1 ? POST : kind == 3 ? PRE : OFFSET;
+		a.n = signed_bits(w, 12, 9);
+		a.mode = kind == 1 ? POST : kind == 3 ? PRE : OFFSET;
 	}
-	/* sign-extending loads have other sizes, and do not load a saved register */
-	access_mem(op, base, n, mode, &reg, 1,
-		   !vector && opc > 1 ? 4 : 1u << shift, load, vector);
+	decode_access(&a, op);
 }
 
 /* Advanced SIMD load/store structures; the base grows by the accessed size or by a register */
@@ -435,8 +439,8 @@ static void arm64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 		op->next = ARCH_BAD;
 		return;
 	}
-	w = get_insn(p);
-	next = len >= 8 ? get_insn(p + 4) : 0;
+	w = arch_read_le32(p);
+	next = len >= 8 ? arch_read_le32(p + 4) : 0;
 	switch (bits(w, 25, 4)) {
 	case 0x2:
 		decode_sve(w, op);
@@ -476,11 +480,11 @@ static size_t arm64_find_reference(const uint8_t *p, size_t len, uint64_t addr,
 	size_t i;
 
 	for (i = 0; i + ARCH_REFERENCE <= len; i += 4) {
-		w = get_insn(p + i);
+		w = arch_read_le32(p + i);
 		if ((w & 0x7c000000) == 0x14000000)
 			*target = addr + i + signed_bits(w, 0, 26) * 4;
 		else if ((w & 0x1f000000) != 0x10000000 ||
-			 !compute_address(w, get_insn(p + i + 4), addr + i, target))
+			 !compute_address(w, arch_read_le32(p + i + 4), addr + i, target))
 			continue;
 		if (*target - start < size)
 			return i;

@@ -25,15 +25,10 @@
 #define MOV_SP_X20	0x9100029fu	/* mov sp,x20 */
 #define LDP_BOTH	0xa97ffbfdu	/* ldp x29,x30,[sp,#-8] */
 
-static uint32_t get32(const uint8_t *p)
-{
-	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-/* The instruction @n before the pc; 0 if the function has not that many */
+/* Instruction number @n before the pc; 0 if the function starts after it */
 static uint32_t get_insn_before(const struct arch_go_code *code, unsigned int n)
 {
-	return code->before >= 4 * n ? get32(code->p - 4 * n) : 0;
+	return code->before >= 4 * n ? arch_read_le32(code->p - 4 * n) : 0;
 }
 
 /* str x30,[sp,#-size]!, and ldr x30,[sp],#size */
@@ -50,11 +45,11 @@ static bool is_frame_saved(const struct arch_go_code *code, uint32_t size,
 		return get_insn_before(code, 2) == STP_LARGE;
 	frame->from = 4;
 	return is_indexed(get_insn_before(code, 1), 0xf8000ffe, -(int32_t)size) &&
-	       code->after >= 4 && get32(code->p) == STUR_FP;
+	       code->after >= 4 && arch_read_le32(code->p) == STUR_FP;
 }
 
 /* add sp,sp,#imm: the number, or 0 */
-static uint32_t adds_to_sp(uint32_t insn)
+static uint32_t get_sp_addend(uint32_t insn)
 {
 	uint32_t n = insn >> 10 & 0xfff;
 
@@ -67,10 +62,10 @@ static enum arch_go_end classify_end(const struct arch_go_code *code, uint32_t s
 
 	if (is_indexed(last, 0xf84007fe, size))
 		return get_insn_before(code, 2) == LDUR_FP ? ARCH_GO_RESTORED : ARCH_GO_LOST;
-	if (adds_to_sp(last) == size)
+	if (get_sp_addend(last) == size)
 		return get_insn_before(code, 2) == LDP_BOTH ? ARCH_GO_RESTORED : ARCH_GO_LOST;
-	more = adds_to_sp(get_insn_before(code, 2));
-	if (adds_to_sp(last) && more && adds_to_sp(last) + more == size)
+	more = get_sp_addend(get_insn_before(code, 2));
+	if (get_sp_addend(last) && more && get_sp_addend(last) + more == size)
 		return get_insn_before(code, 3) == LDP_BOTH ? ARCH_GO_RESTORED : ARCH_GO_LOST;
 	return ARCH_GO_JUMP;
 }

@@ -10,7 +10,7 @@
 #include "arm64.h"
 
 /* nop, and zero bytes (udf #0) */
-size_t arm64_padding_length(const uint8_t *p, size_t len)
+size_t arm64_get_padding_length(const uint8_t *p, size_t len)
 {
 	if (len < 4)
 		return !*p;

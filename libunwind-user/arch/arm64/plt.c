@@ -36,7 +36,7 @@ struct insn_mask {
 struct arm64_stub {
 	struct insn_mask insn[MAX_INSNS];	/* up to the jump, without bti and autia1716 */
 	uint8_t nr;
-	uint8_t pushed;			/* 16 bytes are, by its first instruction */
+	uint8_t pushed;			/* bytes that its first instruction pushes, or 0 */
 	bool pushes_ra;
 };
 
@@ -46,23 +46,18 @@ static const struct arm64_stub stubs[] = {
 	{ { STP_X2_X3, ADRP(2), ADRP(3), LDR(2, 2), ADD(3), BR(2) }, 6, 16, false },
 };
 
-static uint32_t get_insn(const uint8_t *p)
-{
-	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 /* The length of the stub at @p without padding; 0: not a stub. @body: after bti */
 static size_t match_stub(const struct arm64_stub *s, const uint8_t *p, size_t len, size_t *body)
 {
 	size_t at = 0, i;
 
-	if (len >= 4 && get_insn(p) == BTI_C)
+	if (len >= 4 && arch_read_le32(p) == BTI_C)
 		at += 4;
 	*body = at;
 	for (i = 0; i < s->nr; i++, at += 4) {
-		if (i == s->nr - 1u && len - at >= 4 && get_insn(p + at) == AUTIA1716)
+		if (i == s->nr - 1u && len - at >= 4 && arch_read_le32(p + at) == AUTIA1716)
 			at += 4;
-		if (len - at < 4 || (get_insn(p + at) & s->insn[i].mask) != s->insn[i].bits)
+		if (len - at < 4 || (arch_read_le32(p + at) & s->insn[i].mask) != s->insn[i].bits)
 			return 0;
 	}
 	return at;
@@ -78,7 +73,7 @@ static const struct arm64_stub *find_stub(const struct arch_plt *to, uint64_t ad
 		*size = match_stub(&stubs[i], p, len, body);
 		if (!*size)
 			continue;
-		while (len - *size >= 4 && get_insn(p + *size) == NOP)
+		while (len - *size >= 4 && arch_read_le32(p + *size) == NOP)
 			*size += 4;
 		return &stubs[i];
 	}

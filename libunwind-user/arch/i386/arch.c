@@ -36,10 +36,10 @@ static size_t get_padding_length(const uint8_t *p, size_t len)
 		if (len - segment >= lea[i].len && !memcmp(p + segment, lea[i].code, lea[i].len))
 			return segment + lea[i].len;
 	}
-	return amd64_padding_length(p, len);
+	return amd64_get_padding_length(p, len);
 }
 
-/* mov (%esp),%REG; ret. ESP is not in question, nor EBP. Source: glibc, sysdeps/i386/crti.S */
+/* mov (%esp),%REG; ret, where REG is neither ESP nor EBP. Source: glibc, sysdeps/i386/crti.S */
 static size_t match_pc_thunk(const uint8_t *p, size_t len)
 {
 	unsigned int reg;
@@ -83,9 +83,9 @@ static bool has_stack_start(const uint8_t *p, size_t len)
 }
 
 /*
- * setcontext() restores from eax. Compilers realign the stack by ecx or edi, and while they take a
- * large stack, the CFA is far above eax. The return address is in memory then. It is in a register
- * in longjmp(), which loads the register of the CFA before it jumps.
+ * setcontext() restores the registers from eax, which is the CFA. In the rows of compilers, the
+ * return address is in memory: they realign the stack by ecx or edi, and the CFA is far above eax
+ * while they take a large stack. longjmp() has the return address in a register.
  */
 static bool restores_by(const struct cfi_row *row)
 {
@@ -100,7 +100,7 @@ const struct arch arch_i386 = {
 	.nr_names = sizeof(names) / sizeof(*names),
 	.reg_pc = 8,
 	.restores_by = restores_by,
-	.padding_length = get_padding_length,
+	.get_padding_length = get_padding_length,
 	.ends_system_call = amd64_ends_system_call,
 	.has_stack_start = has_stack_start,
 	.match_pc_thunk = match_pc_thunk,

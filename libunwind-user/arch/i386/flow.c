@@ -2,9 +2,9 @@
 /*
  * flow.c - what instructions of i386 do to ESP, decoded by Capstone
  *
- * Only for gen/check.c: which rows does the code contradict? So nothing is said of EBP and of
- * memory. As in amd64/flow.c, ESP is lost if an instruction that is not listed here writes its
- * operands and names ESP.
+ * Only gen/check.c uses this, to find rows that the code contradicts. So this file says nothing of
+ * EBP and of memory. As in amd64/flow.c, ESP is lost if an instruction that is not listed here
+ * writes its operands and names ESP.
  */
 #include <capstone/capstone.h>
 #include <stdlib.h>

@@ -165,7 +165,7 @@ static void set_branch_to(struct arch_op *op, unsigned int mask, unsigned int re
 
 /* ------------------------- instructions by format ------------------------ */
 
-static void decode_rr(const uint8_t *p, struct arch_op *op)
+static void decode_2_bytes(const uint8_t *p, struct arch_op *op)
 {
 	unsigned int r1 = p[1] >> 4, r2 = p[1] & 15;
 
@@ -194,7 +194,7 @@ static void decode_rr(const uint8_t *p, struct arch_op *op)
 	}
 }
 
-static void decode_4(const uint8_t *p, uint64_t addr, struct arch_op *op)
+static void decode_4_bytes(const uint8_t *p, uint64_t addr, struct arch_op *op)
 {
 	uint64_t target = addr + (int64_t)(int16_t)get_be16(p + 2) * 2;
 	unsigned int r1 = p[1] >> 4;
@@ -241,8 +241,8 @@ static void decode_4(const uint8_t *p, uint64_t addr, struct arch_op *op)
 	}
 }
 
-/* Compare, and branch to an address in a register */
-static void compares_to(const uint8_t *p, struct arch_op *op)
+/* The instruction compares, and branches to an address in a register. */
+static void set_compare_branch(const uint8_t *p, struct arch_op *op)
 {
 	if (get_be16(p + 2) == RA << 12)
 		op->next = ARCH_MAYBE_RETURN;
@@ -260,7 +260,7 @@ static bool saves_r0(const uint8_t *p, unsigned int base)
 	return p[5] == 0x24 && base == SP && (p[1] & 15) < p[1] >> 4;
 }
 
-static void decode_6(const uint8_t *p, uint64_t addr, struct arch_op *op)
+static void decode_6_bytes(const uint8_t *p, uint64_t addr, struct arch_op *op)
 {
 	uint64_t target = addr + (int64_t)get_be32(p + 2) * 2;
 	unsigned int r1 = p[1] >> 4;
@@ -299,7 +299,7 @@ static void decode_6(const uint8_t *p, uint64_t addr, struct arch_op *op)
 		break;
 	case 0xec:
 		if (p[5] >= 0xe0) {
-			compares_to(p, op);
+			set_compare_branch(p, op);
 			break;
 		}
 		if (p[5] < 0x60)		/* brxhg, brxlg */
@@ -384,7 +384,7 @@ static void s390x_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 	op->next = ARCH_BAD;
 	if (addr % 2 || len < 2 || len < s390x_insn_len(p))
 		return;
-	insn = s390x_insn(p);
+	insn = s390x_classify_insn(p);
 	op->len = insn.len;
 	if (insn.kind == INSN_BAD || returns_to_r0(p, len))
 		return;
@@ -392,11 +392,11 @@ static void s390x_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 	if (insn.kind != INSN_SPECIAL)
 		decode_plain(p, &insn, op);
 	else if (insn.len == 2)
-		decode_rr(p, op);
+		decode_2_bytes(p, op);
 	else if (insn.len == 4)
-		decode_4(p, addr, op);
+		decode_4_bytes(p, addr, op);
 	else
-		decode_6(p, addr, op);
+		decode_6_bytes(p, addr, op);
 }
 
 /* larl, jg and its conditions, brasl */

@@ -41,8 +41,8 @@ struct insn {
 	uint8_t len;
 };
 
-/* Decode the instruction at @p, which is complete: as long as its first two bits say. */
-struct insn s390x_insn(const uint8_t *p);
+/* Look up the instruction at @p, whose s390x_insn_len() bytes can be read. */
+struct insn s390x_classify_insn(const uint8_t *p);
 
 /* The length of the instruction at @p: 2, 4 or 6 */
 static inline uint8_t s390x_insn_len(const uint8_t *p)

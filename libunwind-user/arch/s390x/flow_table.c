@@ -67,13 +67,17 @@ static const char op_ec[257] =
 	"................................................................"
 	"........................1111........xx................xx....xxxx";
 
-/* Indexed by the lower half of the second byte: RI and RIL */
+/* Indexed by the lower half of the second byte: RI */
 static const char op_a7[17] = "nnnnxxxx111x11nn";
-static const char op_c0[17] = "x1..xx1111111111";
-static const char op_c2[17] = "11..11..x111nnnn";
-static const char op_c4[17] = "..1.111n1..n111n";
-static const char op_c6[17] = "..n.nnnnn.n.nnnn";
-static const char op_cc[17] = "......x.1.11.n.n";
+
+/* Indexed by the lower halves of both bytes; the first is 0xc0, 0xc2 and so on: RIL */
+static const char op_c[16][17] = {
+	[0x0] = "x1..xx1111111111",
+	[0x2] = "11..11..x111nnnn",
+	[0x4] = "..1.111n1..n111n",
+	[0x6] = "..n.nnnnn.n.nnnn",
+	[0xc] = "......x.1.11.n.n",
+};
 
 static uint8_t get_kind(char letter)
 {
@@ -174,21 +178,9 @@ static char find_letter(const uint8_t *p, uint8_t *format)
 	case 0x91 ... 0x97:
 		*format = FORMAT_S;
 		return first[p[0]];
-	case 0xc0:
+	case 0xc0: case 0xc2: case 0xc4: case 0xc6: case 0xcc:
 		*format = FORMAT_RIL;
-		return op_c0[p[1] & 15];
-	case 0xc2:
-		*format = FORMAT_RIL;
-		return op_c2[p[1] & 15];
-	case 0xc4:
-		*format = FORMAT_RIL;
-		return op_c4[p[1] & 15];
-	case 0xc6:
-		*format = FORMAT_RIL;
-		return op_c6[p[1] & 15];
-	case 0xcc:
-		*format = FORMAT_RIL;
-		return op_cc[p[1] & 15];
+		return op_c[p[0] & 15][p[1] & 15];
 	case 0xc5:				/* branch predictions */
 	case 0xc7:
 		return 'n';
@@ -223,7 +215,7 @@ static char find_letter(const uint8_t *p, uint8_t *format)
 	}
 }
 
-struct insn s390x_insn(const uint8_t *p)
+struct insn s390x_classify_insn(const uint8_t *p)
 {
 	struct insn insn = { .len = s390x_insn_len(p) };
 

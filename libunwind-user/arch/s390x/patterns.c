@@ -11,7 +11,7 @@
 #include "s390x.h"
 
 /* Branches that are never taken, of 2, 4 and 6 bytes, and zero bytes */
-size_t s390x_padding_length(const uint8_t *p, size_t len)
+size_t s390x_get_padding_length(const uint8_t *p, size_t len)
 {
 	/* nopr %r7, nopr */
 	if (len >= 2 && p[0] == 0x07 && (p[1] == 0x07 || !p[1]))

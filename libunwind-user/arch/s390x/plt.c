@@ -45,7 +45,7 @@ static bool is_stub(const struct arch_plt *to, uint64_t addr)
 	return false;
 }
 
-/* [start, end) is nothing but stubs */
+/* Add the row of [start, end), which is nothing but stubs. */
 static int add_run(const struct arch_plt *to, uint64_t start, uint64_t end)
 {
 	const struct sframe_arch *abi = arch_s390x.abi;

@@ -5,7 +5,7 @@
 
 #include "libunwind-user/arch/arch.h"
 
-size_t s390x_padding_length(const uint8_t *p, size_t len);
+size_t s390x_get_padding_length(const uint8_t *p, size_t len);
 bool s390x_ends_system_call(const uint8_t *p);
 size_t s390x_find_stack_switch(const uint8_t *p, size_t len, bool by_fp);
 

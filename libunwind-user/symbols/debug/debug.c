@@ -2,10 +2,10 @@
 /*
  * debug.c - from a file to its debug information
  *
- * The debug information is found when the file's functions are read, because the functions of a
- * separate debug file are added to them. It is read when the first line is asked for. In between
- * the file is closed, so that thousands of files need no descriptors. Device, inode, size and time
- * then show that it is the same file.
+ * The library finds the debug information when it reads the file's functions, because it adds those
+ * of a separate debug file to them. It reads the debug information at the first request for a line.
+ * In between the debug file is closed, so that thousands of files need no descriptors. Device,
+ * inode, size and time then show that it is the same file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static int remember_file(struct debug *d, int fd)
 	return 0;
 }
 
-static bool is_same(const struct debug *d, int fd)
+static bool is_same_file(const struct debug *d, int fd)
 {
 	struct stat st;
 
@@ -56,7 +56,7 @@ static int add_separate(struct uu_symbols *syms, struct file *f, struct debug *d
 	Elf *other;
 
 	if (fd < 0) {
-		ret = mini_collect(c, elf, syms->debug_room);
+		ret = debugdata_collect(c, elf, syms->debug_room);
 		if (ret > 0)
 			d->kind = UU_DEBUG_MINI;
 		return ret < 0 ? ret : 0;
@@ -70,9 +70,9 @@ static int add_separate(struct uu_symbols *syms, struct file *f, struct debug *d
 	return ret;
 }
 
-static int debug_more(void *arg, struct collect *c, Elf *elf)
+static int add_debug_funcs(void *arg, struct collect *c, Elf *elf)
 {
-	struct more_arg *a = arg;
+	struct debug_arg *a = arg;
 	struct file *f = a->f;
 	struct debug *d;
 	int fd, ret = 0;
@@ -85,7 +85,8 @@ static int debug_more(void *arg, struct collect *c, Elf *elf)
 	if (!d)
 		return -ENOMEM;
 	f->debug = d;
-	if (!debugfile_section(elf, ".debug_info") && !debugfile_section(elf, ".zdebug_info"))
+	if (!debugfile_find_section(elf, ".debug_info") &&
+	    !debugfile_find_section(elf, ".zdebug_info"))
 		return add_separate(a->syms, f, d, c, elf);
 	d->kind = UU_DEBUG_IN_FILE;
 	fd = symbols_open(f->place.root, f->place.path, 0);
@@ -116,7 +117,7 @@ static int set_exec(struct debug *d, const struct symtab *tab)
 static int load_alt(struct uu_symbols *syms, struct debug *d, const struct place *from, Elf *elf)
 {
 	bool named;
-	int fd = debugfile_alt(syms, from, elf, &named), ret = -ENOENT;
+	int fd = debugfile_open_alt(syms, from, elf, &named), ret = -ENOENT;
 	Elf *alt;
 
 	if (!named)
@@ -150,7 +151,7 @@ static int debug_read(struct uu_symbols *syms, struct file *f, struct debug *d)
 	if (d->kind == UU_DEBUG_NONE || d->kind == UU_DEBUG_MINI)
 		return -ENOENT;
 	fd = symbols_open(from->root, from->path, 0);
-	if (fd < 0 || !is_same(d, fd)) {
+	if (fd < 0 || !is_same_file(d, fd)) {
 		if (fd >= 0)
 			close(fd);
 		return -ESTALE;
@@ -216,10 +217,10 @@ static int debug_fetch(struct uu_symbols *syms, struct file *f, struct place *pl
 struct uu_symbols *uu_symbols_new_debug(const struct uu_symbols_opts *opts)
 {
 	static const struct debug_ops ops = {
-		.more = debug_more,
+		.collect = add_debug_funcs,
 		.free = debug_free,
 		.fetch = debug_fetch,
-		.done = debuginfod_close,
+		.close = debuginfod_close,
 	};
 	struct uu_symbols *syms = uu_symbols_new(opts);
 

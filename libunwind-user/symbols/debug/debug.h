@@ -43,9 +43,10 @@ int debug_open(struct uu_symbols *syms, struct file *f);
 int debugfile_find(struct uu_symbols *syms, const struct file *f, Elf *elf, struct place *place,
 		   enum uu_debug_kind *kind);
 /* Open the common file of dwz that the debug file @elf at @from names; *@named: it names one. */
-int debugfile_alt(const struct uu_symbols *syms, const struct place *from, Elf *elf, bool *named);
+int debugfile_open_alt(const struct uu_symbols *syms, const struct place *from, Elf *elf,
+		       bool *named);
 /* The section @name, if it has data in the file, or NULL. */
-Elf_Scn *debugfile_section(Elf *elf, const char *name);
+Elf_Scn *debugfile_find_section(Elf *elf, const char *name);
 
 /* ---- mini.c ---- */
 
@@ -53,7 +54,7 @@ Elf_Scn *debugfile_section(Elf *elf, const char *name);
  * Add the functions of .gnu_debugdata, if it unpacks to less than @max bytes. Returns 1, 0 if there
  * is no such section or it cannot be read, or -ENOMEM.
  */
-int mini_collect(struct collect *c, Elf *elf, size_t max);
+int debugdata_collect(struct collect *c, Elf *elf, size_t max);
 
 /* ---- debuginfod.c ---- */
 

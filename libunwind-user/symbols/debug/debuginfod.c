@@ -30,10 +30,10 @@ struct servers {
 	find_fn *debuginfo, *executable;
 };
 
-/* When the request of this thread has to end; the library has no other way to hand it on. */
+/* When the request of this thread has to end; libdebuginfod has no argument for it. */
 static __thread int64_t until_ms;
 
-static int check_time(struct client *c, long a, long b)
+static int is_time_over(struct client *c, long a, long b)
 {
 	(void)c;
 	(void)a;
@@ -58,7 +58,7 @@ static struct servers *load_library(void)
 	if (s->begin && s->end && s->set_progress && s->debuginfo && s->executable)
 		s->client = s->begin();
 	if (s->client)
-		s->set_progress(s->client, check_time);
+		s->set_progress(s->client, is_time_over);
 	return s;
 }
 

@@ -18,7 +18,7 @@
 /* Computing the CRC reads the whole file: a sparse file must not take for ever. */
 #define MAX_LINKED	(8ll << 30)
 
-Elf_Scn *debugfile_section(Elf *elf, const char *name)
+Elf_Scn *debugfile_find_section(Elf *elf, const char *name)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
@@ -121,13 +121,13 @@ static bool has_crc(int fd, uint32_t want)
 	return !n && crc == want;
 }
 
-static int try_link(const struct uu_symbols *syms, const struct file *f, const char *root,
-		    uint32_t crc, char *path, struct place *place)
+/* Open @path below @root if it has the CRC. Frees @path. */
+static int try_link(const struct file *f, const char *root, uint32_t crc, char *path,
+		    struct place *place)
 {
 	const struct symtab *tab = &f->tab;
 	int fd;
 
-	(void)syms;
 	fd = path ? open_checked(root, path, tab->build_id, tab->build_id_size, true, place) : -1;
 	free(path);
 	if (fd >= 0 && !has_crc(fd, crc)) {
@@ -146,11 +146,11 @@ static char *join_path(const char *a, const char *b, size_t dir_len, const char 
 	return asprintf(&path, "%s%.*s%s%s", a, (int)dir_len, b, c, name) < 0 ? NULL : path;
 }
 
-/* The section is a file's name, zeros up to a multiple of 4, the CRC in the file's byte order. */
+/* The section is a file's name, zeros up to a multiple of 4, a CRC in the byte order of @elf. */
 static int find_by_link(const struct uu_symbols *syms, const struct file *f, Elf *elf,
 			struct place *place)
 {
-	Elf_Scn *scn = debugfile_section(elf, ".gnu_debuglink");
+	Elf_Scn *scn = debugfile_find_section(elf, ".gnu_debuglink");
 	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
 	const char *ident = elf_getident(elf, NULL), *path = f->place.path, *dir;
 	const char *root = f->place.root;
@@ -170,16 +170,15 @@ static int find_by_link(const struct uu_symbols *syms, const struct file *f, Elf
 		crc |= (uint32_t)p[at + i] << 8 * (ident[EI_DATA] == ELFDATA2MSB ? 3 - i : i);
 	dir = strrchr(path, '/');
 	n = dir ? dir - path : 0;
-	fd = try_link(syms, f, root, crc, join_path("", path, n, "/", (char *)p), place);
+	fd = try_link(f, root, crc, join_path("", path, n, "/", (char *)p), place);
 	if (fd < 0)
-		fd = try_link(syms, f, root, crc, join_path("", path, n, "/.debug/", (char *)p),
-			      place);
+		fd = try_link(f, root, crc, join_path("", path, n, "/.debug/", (char *)p), place);
 	if (fd < 0)
-		fd = try_link(syms, f, syms->sysroot, crc,
+		fd = try_link(f, syms->sysroot, crc,
 			      join_path(syms->debug_dir, path, n, "/", (char *)p), place);
 	/* for packages from before /lib became a link to /usr/lib */
 	if (fd < 0 && !strncmp(path, "/usr/", 5) && n > 4)
-		fd = try_link(syms, f, syms->sysroot, crc,
+		fd = try_link(f, syms->sysroot, crc,
 			      join_path(syms->debug_dir, path + 4, n - 4, "/", (char *)p), place);
 	return fd;
 }
@@ -209,10 +208,11 @@ int debugfile_find(struct uu_symbols *syms, const struct file *f, Elf *elf, stru
 	return -1;
 }
 
-/* The section is a file's name, which may be relative to this one's folder, and a build-id. */
-int debugfile_alt(const struct uu_symbols *syms, const struct place *from, Elf *elf, bool *named)
+/* The section is a file's name, which may be relative to the folder of @from, and a build ID. */
+int debugfile_open_alt(const struct uu_symbols *syms, const struct place *from, Elf *elf,
+		       bool *named)
 {
-	Elf_Scn *scn = debugfile_section(elf, ".gnu_debugaltlink");
+	Elf_Scn *scn = debugfile_find_section(elf, ".gnu_debugaltlink");
 	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
 	const char *name, *dir;
 	const uint8_t *id;

@@ -68,7 +68,7 @@ static const char *get_die_name(struct uu_symbols *syms, struct debug *d, uint64
 	return n->plain ? n->plain : n->name;
 }
 
-/* The number of functions from the outermost one to this; 0: more than the limit. */
+/* The number of functions from the outermost one to @func; 0: more than MAX_DEPTH. */
 static size_t get_depth(const struct dw_unit *u, uint32_t func)
 {
 	size_t n = 0;

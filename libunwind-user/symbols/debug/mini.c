@@ -13,7 +13,7 @@
 #define MAX_PLAIN	(256u << 20)
 #define MAX_MEMORY	(128u << 20)	/* of the decoder: xz -9 needs 65 MB */
 
-/* Unpack @from to less than @max bytes; the caller frees the result. NULL: an error. */
+/* Unpack @from to less than @max bytes, and free the result with free(). NULL: an error. */
 static uint8_t *unpack_xz(const void *from, size_t len, size_t max, size_t *size)
 {
 	lzma_stream z = LZMA_STREAM_INIT;
@@ -53,9 +53,9 @@ static uint8_t *unpack_xz(const void *from, size_t len, size_t max, size_t *size
 	return NULL;
 }
 
-int mini_collect(struct collect *c, Elf *elf, size_t max)
+int debugdata_collect(struct collect *c, Elf *elf, size_t max)
 {
-	Elf_Scn *scn = debugfile_section(elf, ".gnu_debugdata");
+	Elf_Scn *scn = debugfile_find_section(elf, ".gnu_debugdata");
 	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
 	uint8_t *image;
 	size_t size;

@@ -581,12 +581,12 @@ static void eh_frame_hdr(void **state)
 	uint64_t start;
 
 	(void)state;
-	assert_int_equal(cfi_hdr_parse(hdr, sizeof(hdr), 0x2000, false, 8, &start), 0);
+	assert_int_equal(cfi_find_eh_frame(hdr, sizeof(hdr), 0x2000, false, 8, &start), 0);
 	assert_int_equal(start, 0x2004 + 0xffc);
-	assert_int_not_equal(cfi_hdr_parse(hdr, 7, 0x2000, false, 8, &start), 0);
-	assert_int_not_equal(cfi_hdr_parse(hdr, 3, 0x2000, false, 8, &start), 0);
+	assert_int_not_equal(cfi_find_eh_frame(hdr, 7, 0x2000, false, 8, &start), 0);
+	assert_int_not_equal(cfi_find_eh_frame(hdr, 3, 0x2000, false, 8, &start), 0);
 	hdr[0] = 2;
-	assert_int_not_equal(cfi_hdr_parse(hdr, sizeof(hdr), 0x2000, false, 8, &start), 0);
+	assert_int_not_equal(cfi_find_eh_frame(hdr, sizeof(hdr), 0x2000, false, 8, &start), 0);
 }
 
 int main(void)

@@ -41,12 +41,12 @@ static void check_functions(void)
 	assert_int_equal(f.end, 0x1030);
 	assert_int_equal(f.flags, GO_TOPFRAME | GO_ASM);
 	assert_string_equal(go_get_name(&t, f.name), "runtime.goexit");
-	assert_int_equal(go_find(&t, 0xfff, &f), -ENOENT);
-	assert_int_equal(go_find(&t, 0x101f, &f), 0);
+	assert_int_equal(go_find_func(&t, 0xfff, &f), -ENOENT);
+	assert_int_equal(go_find_func(&t, 0x101f, &f), 0);
 	assert_int_equal(f.start, 0x1000);
-	assert_int_equal(go_find(&t, 0x102f, &f), 0);
+	assert_int_equal(go_find_func(&t, 0x102f, &f), 0);
 	assert_int_equal(f.start, 0x1020);
-	assert_int_equal(go_find(&t, 0x1030, &f), -ENOENT);
+	assert_int_equal(go_find_func(&t, 0x1030, &f), -ENOENT);
 }
 
 static void functions_of_each_version(void **state)

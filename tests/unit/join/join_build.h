@@ -87,7 +87,7 @@ static inline struct join_answer at(uint32_t cpu, uint32_t tid, uint64_t ts)
 {
 	struct join_answer a;
 
-	join_find_answer(j, cpu, tid, ts, ts, 0, &a);
+	join_find_answer(j, &(struct join_question){ cpu, tid, ts, ts, 0 }, &a);
 	return a;
 }
 

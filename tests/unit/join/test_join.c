@@ -323,19 +323,25 @@ static void positions_shared_by_two_buffers_are_told_apart(void **state)
 	stack(cpu1, 10, C2, 2010, 0xb);
 	finish();
 	join_set_range(j, cpu0, 1, 0);
-	join_find_answer(j, 0, 10, 52, 1200, 0, &a);	/* only the first has this time there */
+	/* only the first has this time there */
+	join_find_answer(j, &(struct join_question){ 0, 10, 52, 1200, 0 }, &a);
 	assert_stack(a, 0xa);
-	join_find_answer(j, 0, 10, 52, 2000, 0, &a);	/* only the second */
+	/* only the second */
+	join_find_answer(j, &(struct join_question){ 0, 10, 52, 2000, 0 }, &a);
 	assert_stack(a, 0xb);
-	join_find_answer(j, 0, 10, 50, 1500, 0, &a);	/* the very record */
+	/* the very record */
+	join_find_answer(j, &(struct join_question){ 0, 10, 50, 1500, 0 }, &a);
 	assert_stack(a, 0xb);
-	join_find_answer(j, 0, 10, 52, 1600, 0, &a);	/* both do, and they differ */
+	/* both do, and they differ */
+	join_find_answer(j, &(struct join_question){ 0, 10, 52, 1600, 0 }, &a);
 	assert_int_equal(a.state, JOIN_UNSURE);
-	join_find_answer(j, 0, 10, 52, 9999, 0, &a);	/* neither does: a clock was shifted */
+	/* neither does: a clock was shifted */
+	join_find_answer(j, &(struct join_question){ 0, 10, 52, 9999, 0 }, &a);
 	assert_int_equal(a.state, JOIN_UNSURE);
-	join_find_answer(j, 0, 10, 52, 1600, C1, &a);	/* the cookie shows it */
+	/* the cookie shows it */
+	join_find_answer(j, &(struct join_question){ 0, 10, 52, 1600, C1 }, &a);
 	assert_stack(a, 0xa);
-	join_find_answer(j, 0, 10, 52, 1600, 77, &a);
+	join_find_answer(j, &(struct join_question){ 0, 10, 52, 1600, 77 }, &a);
 	assert_int_equal(a.state, JOIN_NONE);
 }
 
@@ -385,8 +391,10 @@ static void the_order_of_feeding_changes_nothing(void **state)
 		finish();
 	}
 	for (i = 0; i < 200; i++) {
-		join_find_answer(first, i % 2 ? 0 : 1, 10 + i % 3, 100 * i + 1, 0, 0, &a);
-		join_find_answer(j, i % 2 ? 0 : 1, 10 + i % 3, 100 * i + 1, 0, 0, &b);
+		join_find_answer(first, &(struct join_question){
+			i % 2 ? 0 : 1, 10 + i % 3, 100 * i + 1, 0, 0 }, &a);
+		join_find_answer(j, &(struct join_question){
+			i % 2 ? 0 : 1, 10 + i % 3, 100 * i + 1, 0, 0 }, &b);
 		assert_int_equal(a.state, b.state);
 		assert_int_equal(a.state, i % 5 ? JOIN_STACK : JOIN_UNRECORDED);
 		if (a.state == JOIN_STACK)

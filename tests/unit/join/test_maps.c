@@ -49,7 +49,7 @@ static const char *path_on(uint32_t cpu, uint32_t tgid, uint64_t ts, uint64_t ad
 	const struct maps_file *f;
 	uint64_t offset;
 
-	f = maps_find(m, tgid, ts, cpu, addr, &offset);
+	f = maps_find_file(m, tgid, ts, cpu, addr, &offset);
 	return f ? f->path : "none";
 }
 
@@ -65,7 +65,7 @@ static void the_offset_counts_from_the_start_of_the_file(void **state)
 	(void)state;
 	map_on(0, 10, 100, 0x1000, 0x3000, 0x28000, "/lib/a");
 	finish();
-	assert_non_null(maps_find(m, 10, 200, 0, 0x1234, &offset));
+	assert_non_null(maps_find_file(m, 10, 200, 0, 0x1234, &offset));
 	assert_int_equal(offset, 0x28234);
 }
 
@@ -178,10 +178,10 @@ static void files_with_different_contents_are_different_files(void **state)
 	rec.tgid = 12;
 	maps_add(m, &rec);
 	finish();
-	a = maps_find(m, 10, 1, 0, 0x1000, &offset);
-	b = maps_find(m, 11, 1, 0, 0x1000, &offset);
+	a = maps_find_file(m, 10, 1, 0, 0x1000, &offset);
+	b = maps_find_file(m, 11, 1, 0, 0x1000, &offset);
 	assert_int_not_equal(a->id, b->id);
-	assert_int_equal(b->id, maps_find(m, 12, 1, 0, 0x1000, &offset)->id);
+	assert_int_equal(b->id, maps_find_file(m, 12, 1, 0, 0x1000, &offset)->id);
 }
 
 /* The index of the first address that is not code, from the second on. */
@@ -327,7 +327,7 @@ static void a_function_of_python_has_a_name_a_file_and_a_line(void **state)
 	finish();
 	for (i = 0; i < 8; i++) {
 		at = 0x10000 + 2 * i;
-		f = maps_find(m, 10, 200, 0, at + 1, &offset);
+		f = maps_find_file(m, 10, 200, 0, at + 1, &offset);
 		assert_non_null(f);
 		assert_string_equal(f->path, paths[i][2]);
 		if (paths[i][1])
@@ -336,9 +336,9 @@ static void a_function_of_python_has_a_name_a_file_and_a_line(void **state)
 			assert_null(f->python);
 		assert_int_equal(maps_get_python_line(offset), 7 + i);
 		/* where a return address is looked up */
-		assert_ptr_equal(maps_find(m, 10, 200, 0, at, &offset), f);
+		assert_ptr_equal(maps_find_file(m, 10, 200, 0, at, &offset), f);
 		assert_int_equal(maps_get_python_line(offset), 7 + i);
-		assert_ptr_equal(maps_find(m, 11, 200, 0, at, &offset), f);
+		assert_ptr_equal(maps_find_file(m, 11, 200, 0, at, &offset), f);
 		assert_int_equal(maps_get_python_line(offset), 70 + i);
 	}
 }

@@ -145,9 +145,9 @@ static void a_run_that_comes_late_does_not_go_on(void **state)
 static void a_preempt_count_below_zero(void **state)
 {
 	(void)state;
-	assert_int_equal(nest_flags(0xff, 0xff), 0);
-	assert_int_equal(nest_flags(0x03, 0xff), 0x04);
-	assert_int_equal(nest_flags(0x81, 0xfe), 0xfe81);
+	assert_int_equal(nest_make_flags(0xff, 0xff), 0);
+	assert_int_equal(nest_make_flags(0x03, 0xff), 0x04);
+	assert_int_equal(nest_make_flags(0x81, 0xfe), 0xfe81);
 }
 
 static void the_end_of_an_interrupt_does_not_part_kernel_stack_and_cookie(void **state)

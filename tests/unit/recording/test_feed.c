@@ -57,7 +57,7 @@ static int setup_formats(size_t stack)
 		return -1;
 	target.join = join_new();
 	target.maps = maps_new();
-	sink_join(&sink, &target);
+	sink_set_to_join(&sink, &target);
 	feed = feed_new(tep, &sink);
 	return feed_start_stream(feed, 0, 3);
 }
@@ -108,9 +108,9 @@ static struct join_answer at(uint64_t pos)
 {
 	struct join_answer a;
 
-	assert_int_equal(feed_end(feed), 0);
+	assert_int_equal(feed_end_stream(feed), 0);
 	assert_int_equal(join_finish(target.join), 0);
-	join_find_answer(target.join, 3, 10, pos, pos, 0, &a);
+	join_find_answer(target.join, &(struct join_question){ 3, 10, pos, pos, 0 }, &a);
 	return a;
 }
 

@@ -178,7 +178,7 @@ static enum join_state state_of_the_first(void)
 {
 	struct join_answer a;
 
-	join_find_answer(scan.join, 0, 10, 1, 1, 0, &a);
+	join_find_answer(scan.join, &(struct join_question){ 0, 10, 1, 1, 0 }, &a);
 	return a.state;
 }
 
@@ -258,7 +258,7 @@ static void a_hanging_reader_is_given_up(void **state)
 	/* a busy machine may need longer to read what there is */
 	for (ms = 1000;; ms *= 2) {
 		scan_file_within(&scan, fd, ms);
-		if (maps_find(scan.maps, 10, 1, 0, 0x1010, &offset) || ms > 30000)
+		if (maps_find_file(scan.maps, 10, 1, 0, 0x1010, &offset) || ms > 30000)
 			break;
 		scan_free(&scan);
 	}
@@ -266,7 +266,7 @@ static void a_hanging_reader_is_given_up(void **state)
 	assert_non_null(scan.join);
 	assert_non_null(strstr(scan.problem, "took too long"));
 	/* what was read counts; a mapping that was not read may hold the second address */
-	assert_non_null(maps_find(scan.maps, 10, 1, 0, 0x1010, &offset));
+	assert_non_null(maps_find_file(scan.maps, 10, 1, 0, 0x1010, &offset));
 	assert_int_equal(maps_find_outside(scan.maps, 10, addrs, 1, 2), 2);
 }
 

@@ -17,10 +17,10 @@ static int setup(void **state)
 	(void)state;
 	target.join = join_new();
 	target.maps = maps_new();
-	sink_join(&in, &target);
+	sink_set_to_join(&in, &target);
 	if (pipe(pipefd))
 		return -1;
-	wire_sink(&out, &w, pipefd[1]);
+	wire_make_sink(&out, &w, pipefd[1]);
 	return 0;
 }
 
@@ -53,7 +53,7 @@ static void say_all(void)
 static int listen(void)
 {
 	close(pipefd[1]);
-	return wire_read(pipefd[0], &in, now_ms() + 10000);
+	return wire_read_all(pipefd[0], &in, now_ms() + 10000);
 }
 
 static void answers_stacks_and_maps_arrive(void **state)
@@ -65,17 +65,17 @@ static void answers_stacks_and_maps_arrive(void **state)
 
 	(void)state;
 	say_all();
-	assert_int_equal(wire_end(&w, 0), 0);
+	assert_int_equal(wire_write_end(&w, 0), 0);
 	assert_int_equal(listen(), 0);
 	assert_int_equal(join_finish(target.join), 0);
 	assert_int_equal(maps_finish(target.maps), 0);
-	join_find_answer(target.join, 3, 7, 10, 10, 0, &a);
+	join_find_answer(target.join, &(struct join_question){ 3, 7, 10, 10, 0 }, &a);
 	assert_int_equal(a.state, JOIN_STACK);
 	assert_int_equal(a.nr, 2);
 	assert_int_equal(a.addrs[1], 0x2000);
 	join_get_stats(target.join, &st);
 	assert_int_equal(st.losses, 5);
-	f = maps_find(target.maps, 7, 0, 0, 0x1500, &offset);
+	f = maps_find_file(target.maps, 7, 0, 0, 0x1500, &offset);
 	assert_non_null(f);
 	assert_string_equal(f->path, "/bin/x");
 }
@@ -92,7 +92,7 @@ static void a_file_not_read_to_its_end_is_an_error(void **state)
 {
 	(void)state;
 	say_all();
-	assert_int_equal(wire_end(&w, -EILSEQ), 0);
+	assert_int_equal(wire_write_end(&w, -EILSEQ), 0);
 	assert_int_equal(listen(), -EPIPE);
 }
 
@@ -100,7 +100,7 @@ static void lack_of_memory_differs_from_damage(void **state)
 {
 	(void)state;
 	say_all();
-	assert_int_equal(wire_end(&w, -ENOMEM), 0);
+	assert_int_equal(wire_write_end(&w, -ENOMEM), 0);
 	assert_int_equal(listen(), -ENOMEM);
 }
 
@@ -111,10 +111,10 @@ static void a_writer_that_says_nothing_more_is_given_up(void **state)
 
 	(void)state;
 	alarm(120);
-	assert_int_equal(wire_read(pipefd[0], &in, start + 200), -ETIMEDOUT);
+	assert_int_equal(wire_read_all(pipefd[0], &in, start + 200), -ETIMEDOUT);
 	say_all();
 	assert_int_equal(write(pipefd[1], w.buf, w.used), w.used);
-	assert_int_equal(wire_read(pipefd[0], &in, now_ms() + 200), -ETIMEDOUT);
+	assert_int_equal(wire_read_all(pipefd[0], &in, now_ms() + 200), -ETIMEDOUT);
 	/* nor does the reader wait for a time that has passed */
 	assert_int_equal(wire_wait(pipefd[0], start), -ETIMEDOUT);
 	assert_true(now_ms() - start >= 400);

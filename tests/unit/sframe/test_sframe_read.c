@@ -63,7 +63,7 @@ static void assert_three_by(const struct sframe_table *t, const struct sframe_in
 
 	for (e = three; e < three + sizeof(three) / sizeof(three[0]); e++) {
 		memset(&row, 0xff, sizeof(row));
-		assert_int_equal(sframe_find_by(t, x, e->pc + bias, &row), e->ret);
+		assert_int_equal(sframe_find_indexed(t, x, e->pc + bias, &row), e->ret);
 		if (e->ret)
 			continue;
 		assert_int_equal(row.cfa.off, e->cfa);
@@ -98,7 +98,7 @@ static void each_pc_gets_its_row(void **state)
 		assert_int_equal(sframe_open(&t), 0);
 		assert_int_equal(t.version, kinds[i].version);
 		assert_int_equal(t.nr_fdes, 3);
-		assert_int_equal(sframe_nr_rows(&t, &nr_rows), 0);
+		assert_int_equal(sframe_get_nr_rows(&t, &nr_rows), 0);
 		assert_int_equal(nr_rows, 6);
 		assert_three(&t, 0);
 		t = build_read_table(&r);
@@ -352,7 +352,7 @@ static void an_index_changes_no_result(void **state)
 			assert_int_equal(mem[nr], 0x12345678);
 			assert_int_equal(x.parts == mem, n && nr >= 3);
 			for (pc = 0xfe0; pc < 0x1700; pc++) {
-				ret = sframe_find_by(&t, &x, pc, &row);
+				ret = sframe_find_indexed(&t, &x, pc, &row);
 				assert_int_equal(ret, sframe_find(&t, pc, &other));
 				if (!ret)
 					assert_memory_equal(&row, &other, sizeof(row));
@@ -407,7 +407,7 @@ static void an_index_makes_lookups_short(void **state)
 	assert_int_equal(sframe_make_index(&t, &x, mem, 1024), 0);
 	for (i = 0; i < 1024; i++) {
 		r.calls = 0;
-		assert_int_equal(sframe_find_by(&t, &x, 0x1000 + 16 * i, &row), 0);
+		assert_int_equal(sframe_find_indexed(&t, &x, 0x1000 + 16 * i, &row), 0);
 		assert_in_range(r.calls, 2, 2 + 2);
 	}
 	r.calls = 0;
@@ -415,7 +415,7 @@ static void an_index_makes_lookups_short(void **state)
 	assert_int_equal(sframe_make_index(&t, &x, mem, 1024), -EFAULT);
 	assert_null(x.parts);
 	r.fail_at = 0;
-	assert_int_equal(sframe_find_by(&t, &x, 0x3000, &row), 0);
+	assert_int_equal(sframe_find_indexed(&t, &x, 0x3000, &row), 0);
 }
 
 /* A table that falsely claims to be sorted loses functions, but no pc gets a wrong row */
@@ -549,8 +549,8 @@ static void hostile_bytes_do_no_harm(void **state)
 		for (i = 0; i < sizeof(three) / sizeof(three[0]); i++) {
 			memset(&row, 0, sizeof(row));
 			memset(&other, 0, sizeof(other));
-			ret = sframe_find_by(&t, &x, three[i].pc, &row);
-			assert_int_equal(ret, sframe_find_by(&u, &x, three[i].pc, &other));
+			ret = sframe_find_indexed(&t, &x, three[i].pc, &row);
+			assert_int_equal(ret, sframe_find_indexed(&u, &x, three[i].pc, &other));
 			if (ret) {
 				assert_true(ret == -ESRCH || ret == -ENOENT ||
 					    ret == -EBADMSG);

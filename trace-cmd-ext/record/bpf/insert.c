@@ -725,7 +725,7 @@ static int write_held_functions(struct insert *s, struct cpu *cpu)
 	for (i = 0; i < cpu->held.nr && !ret; i++) {
 		const struct messages_event ev = cpu->held.v[i];
 
-		if (find_outer_groups(cpu, nest_level(ev.flags), ev.tid))
+		if (find_outer_groups(cpu, nest_get_level(ev.flags), ev.tid))
 			cpu->held.v[nr++] = ev;
 		else
 			ret = write_sample(s, cpu, &ev);
@@ -775,7 +775,7 @@ static int pass_without_record(struct insert *s, const struct messages_event *ev
 {
 	struct messages_task *t = messages_find_task(&s->msgs, ev->tid);
 	struct cpu *cpu = &s->cpu[ev->cpu];
-	int level = nest_level(ev->flags), ret;
+	int level = nest_get_level(ev->flags), ret;
 	struct messages_event *held;
 
 	/* a CPU that came while recording has no file */
@@ -818,7 +818,8 @@ static int add_cookie(struct insert *s, struct cpu *cpu, const struct common *c,
 	if (s->o->kernel_stack < 0)
 		return write_cookie(s, cpu, &pending);
 	cpu->pending[level] = pending;
-	nest_open(&cpu->nest, level, c->tid, nest_context(nest_flags(c->flags, c->preempt)));
+	nest_open(&cpu->nest, level, c->tid,
+		  nest_get_context(nest_make_flags(c->flags, c->preempt)));
 	return 0;
 }
 
@@ -840,10 +841,10 @@ static int add_record(struct insert *s, struct cpu *cpu)
 	if (in->data_size < sizeof(c))
 		return pages_put(&cpu->out, in->time, in->type_len, in->body, in->body_size);
 	memcpy(&c, in->data, sizeof(c));
-	flags = nest_flags(c.flags, c.preempt);
-	level = nest_level(flags);
+	flags = nest_make_flags(c.flags, c.preempt);
+	level = nest_get_level(flags);
 	belongs = c.type == s->o->kernel_stack &&
-		  nest_belongs(&cpu->nest, level, c.tid, nest_context(flags));
+		  nest_belongs(&cpu->nest, level, c.tid, nest_get_context(flags));
 	ret = end_groups(s, cpu, level, c.tid, belongs);
 	if (!ret)
 		ret = pages_put(&cpu->out, in->time, in->type_len, in->body, in->body_size);

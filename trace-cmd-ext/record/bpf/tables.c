@@ -426,7 +426,7 @@ int bpfsrc_tables_add(struct bpfsrc_tables *t, int fd, const char *path)
 	seen.state = get_state(&st);
 	ret = identify_file(t, fd, &st, &seen.dev, &seen.ino);
 	/* the name that led to the file may now be of another file */
-	if (!ret && fd_path(fd, opened, sizeof(opened)))
+	if (!ret && fd_get_path(fd, opened, sizeof(opened)))
 		seen.path = opened;
 	return ret ? ret : add_file(t, fd, &seen);
 }
@@ -505,7 +505,7 @@ static void add_wanted_file(struct bpfsrc_tables *t, const struct wanted *w)
 		 w->end);
 	fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && is_wanted(t, w, fd, &st) &&
-	    fd_path(fd, path, sizeof(path))) {
+	    fd_get_path(fd, path, sizeof(path))) {
 		seen.path = path;
 		seen.state = get_state(&st);
 		add_file(t, fd, &seen);
