@@ -26,6 +26,7 @@ test-native: $(O)/trace-ustack $(NATIVE_PROGS) $(NATIVE_OTHERS)
 	@tests/lib/once-more tests/native/recordings $(O)
 	@tests/lib/once-more tests/native/runtimes $(O)
 	@tests/lib/once-more tests/native/python $(O)
+	@tests/lib/once-more tests/native/debugger $(O)
 
 $(NATIVE)/chain: tests/native/chain.c
 	@mkdir -p $(@D)
