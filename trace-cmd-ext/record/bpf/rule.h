@@ -150,13 +150,16 @@ struct file_range {
  *	- no frame returns to the address that is in memory at @return_barrier. Stacks go on
  *	  elsewhere there.
  *
- * All of these are offsets in the file. For @low, @high, @flag and @return_barrier, count from the
- * code in memory, even if the file itself ends before; 0: there is none.
+ * A runtime whose functions run on other stacks than the functions of the file says so by the
+ * 4 bytes in memory at @own_stacks: if they are 1, all of its functions keep a frame pointer.
+ *
+ * All of these are offsets in the file. For @low, @high, @flag, @return_barrier and @own_stacks,
+ * count from the code in memory, even if the file itself ends before; 0: there is none.
  */
 struct runtime {
 	struct file_state state;
 	struct file_range callers, frameless_callee[MAX_FRAMELESS_CALLEES];
-	__msg64 low, high, flag, return_barrier;
+	__msg64 low, high, flag, return_barrier, own_stacks;
 	__msg32 nr_frameless_callees;
 	__msg32 calls_itself;
 };

@@ -11,6 +11,7 @@
 #define TRACE_USTACK_RECORD_BPF_RUNTIME_H
 
 #include "state.bpf.h"
+#include "step.bpf.h"
 
 static __always_inline struct runtime *find_runtime(const struct mapping *m)
 {
@@ -49,19 +50,51 @@ static __always_inline bool is_frameless_callee(const struct runtime *r, u64 off
 	return false;
 }
 
+/* The mapping of the frame that this frame called. It may have been replaced since: then NULL. */
+static __always_inline struct mapping *find_called_mapping(struct walk *w)
+{
+	struct mapping *m = mapping_at(w, w->map_before);
+
+	if (w->map_before < 0 || w->pc_before < m->start || w->pc_before >= m->end)
+		return NULL;
+	return m;
+}
+
+/*
+ * JIT code of Erlang has called a function of the runtime. The function runs on the stack of the
+ * thread, and JIT code on the stack of its Erlang process, where FP is. That stack may be below.
+ */
+__noinline int enter_own_stack(struct walk *w, s64 i)
+{
+	struct mapping *m;
+	struct runtime *r;
+	u32 layout = 0;
+
+	if (!w || i < 0 || w->frame_flags & (FRAME_INNERMOST | FRAME_EXACT))
+		return 0;
+	m = find_called_mapping(w);
+	r = m ? find_runtime(m) : NULL;
+	if (!r || !r->own_stacks || m == mapping_at(w, i))
+		return 0;
+	/* what the walk does now depends on this word */
+	forget_trail(w);
+	if (!bpf_probe_read_user(&layout, sizeof(layout),
+				 (void *)(m->start - m->pgoff + r->own_stacks)) && layout == 1)
+		w->sp = w->fp;
+	return 0;
+}
+
 /*
  * Start with the innermost of consecutive JIT frames. Returns false if its function may have no
- * frame of its own. The function called the frame before it, whose mapping may have been replaced
- * since.
+ * frame of its own.
  */
 static __always_inline bool start_jit_frames(struct walk *w)
 {
-	struct mapping *m = mapping_at(w, w->map_before);
+	struct mapping *m = find_called_mapping(w);
 	struct runtime *r;
 
 	/* after a thunk, it is not known whether the thunk's caller has a frame pointer */
-	if (w->map_before < 0 || w->pc_before < m->start || w->pc_before >= m->end ||
-	    m->kind == MAP_NO_FILE)
+	if (!m || m->kind == MAP_NO_FILE)
 		return false;
 	r = find_runtime(m);
 	if (r && is_frameless_callee(r, w->pc_before - m->start + m->pgoff))

@@ -27,13 +27,19 @@
  * The stack of a virtual thread has its youngest frames only: the others are in objects until a
  * function returns to them, by way of StubRoutines::_cont_returnBarrier.
  *
+ * Erlang (beam.smp) runs each of its processes on a stack in the heap of the process. With +JPperf
+ * true, all of its functions keep a frame pointer, which is 0 in the outermost one, and in the
+ * scheduler. The int erts_frame_layout is 1 then. Which functions of the runtime are called by code
+ * that has no frame yet is not known here. So these stacks are complete, and marked.
+ *
  * All of this is known by symbols of the file. Without them nothing is known, and stacks through
  * such code are marked.
  *
  * Source: V8, src/compiler/backend/frame-elider.cc, src/compiler/backend/x64/code-generator-x64.cc
  * (OutOfLineCode), src/execution/frame-constants.h. OpenJDK, src/hotspot/cpu/x86: frame_x86.hpp,
  * x86.ad (MachPrologNode), c1_MacroAssembler_x86.cpp (build_frame()), sharedRuntime_x86_64.cpp,
- * stubGenerator_x86_64.cpp, c1_Runtime1_x86.cpp, and src/hotspot/share/runtime/javaCalls.cpp.
+ * stubGenerator_x86_64.cpp, c1_Runtime1_x86.cpp, and src/hotspot/share/runtime/javaCalls.cpp. OTP,
+ * erts/emulator/beam/jit/x86: beam_asm.hpp, process_main.cpp.
  */
 #include <elf.h>
 #include <gelf.h>
@@ -43,8 +49,8 @@
 
 #include "impl.h"
 
-/* Runtimes are large: symbols of other files are not read. */
-#define MIN_CODE	(8u << 20)
+/* Runtimes are large: symbols of smaller files are not read. */
+#define MIN_CODE	(2u << 20)
 #define MAX_SYMBOLS	(1u << 22)
 #define MAX_SIZE	(256u << 20)	/* of a section */
 #define ALIGN		64		/* of functions: none is in a smaller gap */
@@ -101,6 +107,7 @@ static const struct callee_name hotspot_callees[] = {
 /* A symbol that each runtime has */
 #define BLOCK		"v8_Default_embedded_blob_code_"
 #define LOW_BOUND	"_ZN9CodeCache10_low_boundE"
+#define FRAME_LAYOUT	"erts_frame_layout"
 
 #define COUNT(a)	(sizeof(a) / sizeof(*(a)))
 
@@ -113,9 +120,9 @@ struct callees {
 struct found {
 	uint64_t block;			/* of V8 */
 	struct file_range builtins, call_helper;
-	uint64_t low, high, flag, return_barrier;
+	uint64_t low, high, flag, return_barrier, frame_layout;
 	struct callees v8, hotspot;
-	bool is_v8, is_hotspot;		/* it may be */
+	bool is_v8, is_hotspot, is_erlang;	/* it may be */
 	bool thaws;			/* there are virtual threads */
 	bool no_memory;
 };
@@ -197,6 +204,8 @@ static void note_symbol(struct found *f, const char *name, const GElf_Sym *sym)
 		f->high = sym->st_value;
 	else if (!strcmp(name, "_ZN12StubRoutines19_cont_returnBarrierE"))
 		f->return_barrier = sym->st_value;
+	else if (sym->st_size == 4 && !strcmp(name, FRAME_LAYOUT))
+		f->frame_layout = sym->st_value;
 }
 
 /* Look for the name of such a symbol. Nearly all files have none, and this takes little time. */
@@ -208,7 +217,8 @@ static bool find_kind(struct found *f, Elf_Scn *names)
 		return false;
 	f->is_v8 = memmem(data->d_buf, data->d_size, BLOCK, sizeof(BLOCK));
 	f->is_hotspot = memmem(data->d_buf, data->d_size, LOW_BOUND, sizeof(LOW_BOUND));
-	return f->is_v8 || f->is_hotspot;
+	f->is_erlang = memmem(data->d_buf, data->d_size, FRAME_LAYOUT, sizeof(FRAME_LAYOUT));
+	return f->is_v8 || f->is_hotspot || f->is_erlang;
 }
 
 static void read_symbols(struct found *f, Elf *elf)
@@ -221,7 +231,8 @@ static void read_symbols(struct found *f, Elf *elf)
 	size_t i;
 
 	while ((scn = elf_nextscn(elf, scn))) {
-		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_SYMTAB || sh.sh_size > MAX_SIZE ||
+		if (!gelf_getshdr(scn, &sh) || sh.sh_size > MAX_SIZE ||
+		    (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM) ||
 		    !gelf_getshdr(elf_getscn(elf, sh.sh_link), &names) || names.sh_size > MAX_SIZE)
 			continue;
 		if (!find_kind(f, elf_getscn(elf, sh.sh_link)))
@@ -323,6 +334,11 @@ static bool find_runtime(struct found *f, Elf *elf, struct runtime *r)
 	read_symbols(f, elf);
 	if (f->no_memory)
 		return false;
+	off = code.p_offset - code.p_vaddr;
+	if (f->is_erlang) {
+		r->own_stacks = f->frame_layout ? f->frame_layout + off : 0;
+		return r->own_stacks;
+	}
 	if (f->block && f->block <= f->builtins.start && is_in(&code, &f->builtins)) {
 		r->callers = convert_to_offsets(&code, &f->builtins);
 		r->calls_itself = true;
@@ -332,7 +348,6 @@ static bool find_runtime(struct found *f, Elf *elf, struct runtime *r)
 		return false;
 	if (f->thaws && !f->return_barrier)
 		return false;
-	off = code.p_offset - code.p_vaddr;
 	r->callers = convert_to_offsets(&code, &f->call_helper);
 	r->flag = f->flag + off;
 	r->low = f->low + off;

@@ -72,6 +72,8 @@ static __always_inline int step_without_rule(struct walk *w, int map, u64 *sp, c
 		if (ret == STEP_DONE)
 			*sp = w->sp;
 	}
+	if (ret == STEP_WRONG && size == WORD && w->fp < w->sp)
+		enter_own_stack(w, map);
 	if (ret == STEP_WRONG)
 		ret = size == WORD ? step_fp(w, may_be_jit(w, map)) : step_fp32(w);
 	if (ret != STEP_WRONG)
