@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * sframe_bytes.h - the bytes of an SFrame section; only for sframe_read.c
+ * sframe_bytes.h - the bytes of an SFrame section; only for sframe_func.h
  *
  * Every read goes through fetch(), which checks the section's bounds. Where a section is not plain
  * memory (in the kernel it is user memory, which may fault), each fetch() costs a call. So the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * sframe_func.h - the functions of an SFrame section, and their rows; for what reads sections
+ * sframe_func.h - the functions of an SFrame section, and their rows; for files that read sections
  */
 #ifndef SFRAME_FUNC_H
 #define SFRAME_FUNC_H
@@ -144,16 +144,20 @@ static inline int row_of_empty_func(const struct sframe_table *t, const struct s
 	return 0;
 }
 
-static inline u32 get_addr(const struct sframe_table *t, const u8 *p, u32 size)
+/* The start of the row at @p, from the start of its function; @start_size: bytes of it */
+static inline u32 get_row_start(const struct sframe_table *t, const u8 *p, u32 start_size)
 {
-	return size == 1 ? *p : size == 2 ? get16(t, p) : get32(t, p);
+	return start_size == 1 ? *p : start_size == 2 ? get16(t, p) : get32(t, p);
 }
 
-/* The longest valid row; NEXT_MAX: with the start and the info of the next one */
-#define ROW_MAX		(4 + 1 + 4 * SFRAME_FRE_MAX_WORDS)
-#define NEXT_MAX	(ROW_MAX + 4 + 1)
+/* Bytes of the longest valid row, and of that row with the start and the info of the next one */
+#define ROW_MAX			(4 + 1 + 4 * SFRAME_FRE_MAX_WORDS)
+#define ROW_AND_NEXT_MAX	(ROW_MAX + 4 + 1)
 
-/* The window ends soon after @p. If more rows follow, start the window at @p. */
+/*
+ * The window ends @room bytes after @p. If more bytes follow in the section, start the window at
+ * @p, and set @p and @room again.
+ */
 static inline int move_window(const struct sframe_table *t, struct window *w, const u8 **p,
 			      u32 *room)
 {
@@ -170,74 +174,88 @@ static inline int move_window(const struct sframe_table *t, struct window *w, co
 	return ret;
 }
 
-static inline bool row_len(u8 info, u32 size, u32 *len)
+/* Set @len to the bytes of a row with @info. Returns false if @info is not valid. */
+static inline bool get_row_len(u8 info, u32 start_size, u32 *len)
 {
-	*len = size + 1 + (SFRAME_FRE_COUNT(info) << SFRAME_FRE_WORD_SHIFT(info));
+	*len = start_size + 1 + (SFRAME_FRE_COUNT(info) << SFRAME_FRE_WORD_SHIFT(info));
 	return SFRAME_FRE_WORD_SHIFT(info) != 3 && SFRAME_FRE_COUNT(info) <= SFRAME_FRE_MAX_WORDS;
 }
 
+/* A search for a row of a function. All offsets are from the start of the function or block. */
+struct row_search {
+	u32	nr_rows;	/* of the function */
+	u32	off;		/* of the address to find */
+	u32	limit;		/* end of the function or block */
+	/* scan_rows() sets these. */
+	u32	start;		/* of the row found */
+	u32	end;		/* of the row found: the start of the next one, at most limit */
+	u32	number;		/* of the row found, from 0 on */
+	u8	info;		/* of the row found */
+};
+
 /*
- * Find the last row that starts at @off or before; the window is at the function's first row.
- * Fills in the row's @start, @number (from 0 on) and @info, and in @next the start of the next row,
- * at most @limit. Leaves @w at the row's words.
- * A lookup spends most of its time in this loop. So @size is a constant in each copy of the loop,
- * which checks that the window holds the whole row only near the end of the window.
+ * Find the last row that starts at @s->off or before. The window is at the function's first row,
+ * and is left at the words of the row found.
+ * A lookup spends most of its time in this loop. So @start_size, the bytes of a row's start, is a
+ * constant in each copy of the loop, which checks that the window holds the whole row only near the
+ * end of the window.
  */
-static __always_inline int
-scan_rows(const struct sframe_table *t, u32 nr, u32 off, u32 limit, const u32 size,
-	  struct window *w, u32 *start, u32 *next, u32 *number, u8 *info)
+static __always_inline int scan_rows(const struct sframe_table *t, struct window *w,
+				     struct row_search *s, const u32 start_size)
 {
-	u32 len = size + 1, room = w->len, at = 0, after, i, last;
+	u32 max_rows = s->nr_rows < SFRAME_MAX_FRES ? s->nr_rows : SFRAME_MAX_FRES;
+	u32 len = start_size + 1, room = w->len, start, next, nr;
 	const u8 *p = w->p;
-	u8 what = 0, read;
+	u8 info = 0, read;
 	int ret;
 
-	last = nr < SFRAME_MAX_FRES ? nr : SFRAME_MAX_FRES;
-	if (unlikely(room < size + 1))
+	if (unlikely(room < start_size + 1))
 		return -EBADMSG;
-	at = get_addr(t, p, size);
-	if (unlikely(at > off))
+	start = get_row_start(t, p, start_size);
+	if (unlikely(start > s->off))
 		return -ENOENT;
-	for (i = 1; ; i++) {
-		if (unlikely(room < NEXT_MAX)) {
+	/* @p is at row number @nr - 1 */
+	for (nr = 1; ; nr++) {
+		if (unlikely(room < ROW_AND_NEXT_MAX)) {
 			ret = move_window(t, w, &p, &room);
 			if (unlikely(ret))
 				return ret;
-			if (unlikely(room < size + 1))
+			if (unlikely(room < start_size + 1))
 				return -EBADMSG;
 		}
 		/*
 		 * The info of a row decides where the row ends, and so where the next info is. Most
 		 * rows of a function have the same info. The branch lets the processor predict it.
 		 */
-		read = get8(p + size);
-		if (read != what) {
-			what = read;
-			if (unlikely(!row_len(what, size, &len)))
+		read = get8(p + start_size);
+		if (read != info) {
+			info = read;
+			if (unlikely(!get_row_len(info, start_size, &len)))
 				return -EBADMSG;
 		}
-		if (unlikely(room < NEXT_MAX) && room < len + (i == nr ? 0 : size + 1))
+		if (unlikely(room < ROW_AND_NEXT_MAX) &&
+		    room < len + (nr == s->nr_rows ? 0 : start_size + 1))
 			return -EBADMSG;
-		if (i == last) {
-			if (unlikely(last != nr))
+		if (nr == max_rows) {
+			if (unlikely(max_rows != s->nr_rows))
 				return -EBADMSG;
-			after = limit;
+			next = s->limit;
 			break;
 		}
-		after = get_addr(t, p + len, size);
-		if (after > off)
+		next = get_row_start(t, p + len, start_size);
+		if (next > s->off)
 			break;
-		if (unlikely(after < at))
+		if (unlikely(next < start))
 			return -EBADMSG;
-		at = after;
+		start = next;
 		p += len;
 		room -= len;
 	}
-	w->p = p + size + 1;
-	*start = at;
-	*next = after < limit ? after : limit;
-	*number = i - 1;
-	*info = what;
+	w->p = p + start_size + 1;
+	s->start = start;
+	s->end = next < s->limit ? next : s->limit;
+	s->number = nr - 1;
+	s->info = info;
 	return 0;
 }
 
@@ -252,8 +270,8 @@ static inline u32 kept_slot(const struct sframe_func *f, u32 number)
 static inline int find_row(const struct sframe_table *t, const struct sframe_func *f, u64 pc,
 			   struct sframe_row *row, struct window *w)
 {
-	u32 off = pc - f->start, limit = f->size, block = 0, start, next, number;
-	u8 info;
+	struct row_search s = { .nr_rows = f->nr_fres, .off = pc - f->start, .limit = f->size };
+	u32 block = 0;
 	int ret;
 
 	if (unlikely(!f->nr_fres))
@@ -264,34 +282,31 @@ static inline int find_row(const struct sframe_table *t, const struct sframe_fun
 			return -ENOENT;
 		if (!f->rep_size)
 			return -EBADMSG;
-		block = off / f->rep_size * f->rep_size;
-		off -= block;
-		limit -= block;
-		if (limit > f->rep_size)
-			limit = f->rep_size;
+		block = s.off / f->rep_size * f->rep_size;
+		s.off -= block;
+		s.limit -= block;
+		if (s.limit > f->rep_size)
+			s.limit = f->rep_size;
 	}
 
 	switch (SFRAME_FDE_FRE_TYPE(f->info)) {
 	case SFRAME_FRE_TYPE_ADDR1:
-		ret = scan_rows(t, f->nr_fres, off, limit, 1, w, &start, &next, &number,
-				&info);
+		ret = scan_rows(t, w, &s, 1);
 		break;
 	case SFRAME_FRE_TYPE_ADDR2:
-		ret = scan_rows(t, f->nr_fres, off, limit, 2, w, &start, &next, &number,
-				&info);
+		ret = scan_rows(t, w, &s, 2);
 		break;
 	default:
-		ret = scan_rows(t, f->nr_fres, off, limit, 4, w, &start, &next, &number,
-				&info);
+		ret = scan_rows(t, w, &s, 4);
 		break;
 	}
 	if (unlikely(ret))
 		return ret;
-	row->start = f->start + block + start;
-	row->size = next - start;
-	ret = decode_row(t, f, info, w->p, row);
+	row->start = f->start + block + s.start;
+	row->size = s.end - s.start;
+	ret = decode_row(t, f, s.info, w->p, row);
 	if (unlikely(f->kept_slot))
-		row->flags |= SFRAME_ROW_FLAGS_KEPT(kept_slot(f, number));
+		row->flags |= SFRAME_ROW_FLAGS_KEPT(kept_slot(f, s.number));
 	return ret;
 }
 

@@ -50,29 +50,29 @@ const struct sframe_arch *sframe_arch(u8 abi)
 
 static int open_preamble(struct sframe_table *t, const u8 *hdr)
 {
-	u8 known = SFRAME_F_SORTED | SFRAME_F_PCREL;
+	u8 known_flags = SFRAME_F_SORTED | SFRAME_F_PCREL;
+	u16 magic;
 
-	t->swap = 0;
-	if (get16(t, hdr + SFRAME_HDR_MAGIC_OFF) != SFRAME_MAGIC) {
-		t->swap = 1;
-		if (get16(t, hdr + SFRAME_HDR_MAGIC_OFF) != __builtin_bswap16(SFRAME_MAGIC) &&
-		    get16(t, hdr + SFRAME_HDR_MAGIC_OFF) != SFRAME_MAGIC)
-			return -EINVAL;
+	/* As it is in memory: the magic shows whether get16() has to swap all other numbers */
+	__builtin_memcpy(&magic, hdr + SFRAME_HDR_MAGIC_OFF, sizeof(magic));
+	t->swap = magic == __builtin_bswap16(SFRAME_MAGIC);
+	if (magic != SFRAME_MAGIC && !t->swap)
+		return -EINVAL;
 #ifndef SFRAME_SWAP
+	if (t->swap)
 		return -EOPNOTSUPP;
 #endif
-	}
 	t->version = get8(hdr + SFRAME_HDR_VERSION_OFF);
 	t->flags = get8(hdr + SFRAME_HDR_FLAGS_OFF);
 	switch (t->version) {
 #ifdef SFRAME_V1_V2
 	case SFRAME_VERSION_1:
 		t->fde_size = SFRAME_V1_FDE_SIZE;
-		known = SFRAME_F_SORTED | SFRAME_F_FRAME_POINTER;
+		known_flags = SFRAME_F_SORTED | SFRAME_F_FRAME_POINTER;
 		break;
 	case SFRAME_VERSION_2:
 		t->fde_size = SFRAME_V2_FDE_SIZE;
-		known |= SFRAME_F_FRAME_POINTER;
+		known_flags |= SFRAME_F_FRAME_POINTER;
 		break;
 #endif
 	case SFRAME_VERSION_3:
@@ -81,7 +81,7 @@ static int open_preamble(struct sframe_table *t, const u8 *hdr)
 	default:
 		return -EOPNOTSUPP;
 	}
-	if (t->flags & ~known || !(t->flags & SFRAME_F_SORTED))
+	if (t->flags & ~known_flags || !(t->flags & SFRAME_F_SORTED))
 		return -EOPNOTSUPP;
 	return 0;
 }

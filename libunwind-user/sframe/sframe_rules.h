@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * sframe_rules.h - from the words of one row to its rules; only for sframe_read.c
+ * sframe_rules.h - from the words of one row to its rules; only for sframe_func.h
  *
  * The caller has checked that the window holds as many words as the row's info says. The version,
  * the architecture and the kind of function decide what the words mean. A row with more or fewer

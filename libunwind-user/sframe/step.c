@@ -74,11 +74,12 @@ static int read_reg(const struct ustep *s, const struct ustep_env *env, unsigned
 }
 
 /*
- * Where arch->reg_kept is in the caller's frame, as flags and @kept. This reads memory only if the
- * value is in a signal frame; else a later step reads it, if that step needs it.
+ * Find arch->reg_kept in the caller's frame. Returns USTEP_KEPT with its value in @kept,
+ * USTEP_KEPT_AT with its address there, or 0. This reads memory only if the value is in a signal
+ * frame; else a later step reads it, if that step needs it.
  */
-static u32 keep_reg(const struct ustep *s, const struct ustep_env *env,
-		    const struct sframe_row *row, u64 cfa, u64 *kept)
+static u32 find_kept_reg(const struct ustep *s, const struct ustep_env *env,
+			 const struct sframe_row *row, u64 cfa, u64 *kept)
 {
 	u32 slot = SFRAME_ROW_KEPT(row->flags), known = s->flags & (USTEP_KEPT | USTEP_KEPT_AT);
 
@@ -143,14 +144,14 @@ static int apply_rule(const struct ustep *s, const struct ustep_env *env,
 	return is_aligned(addr, word) ? read_words(env, addr, v, 1, word) : -EINVAL;
 }
 
-static inline bool is_at(const struct sframe_rule *rule, enum sframe_base base, s32 off)
+static inline bool is_saved_at(const struct sframe_rule *rule, enum sframe_base base, s32 off)
 {
 	return rule->base == base && rule->deref && rule->off == off && !rule->add;
 }
 
 /* Read RA and FP by any rules. */
-static int read_two(const struct ustep *s, const struct ustep_env *env,
-		    const struct sframe_row *row, u64 cfa, u64 *ra, u64 *fp)
+static int read_by_rules(const struct ustep *s, const struct ustep_env *env,
+			 const struct sframe_row *row, u64 cfa, u64 *ra, u64 *fp)
 {
 	int ret;
 
@@ -173,20 +174,20 @@ static __always_inline int read_saved(const struct ustep *s, const struct ustep_
 	int ret;
 
 	if (unlikely(row->ra.base != SFRAME_CFA || !row->ra.deref || !is_aligned(at, word)))
-		return read_two(s, env, row, cfa, ra, fp);
+		return read_by_rules(s, env, row, cfa, ra, fp);
 	if (row->fp.base == SFRAME_SAME) {
 		*fp = s->fp;
 		return read_words(env, at, ra, 1, word);
 	}
-	if (unlikely(!is_at(&row->fp, SFRAME_CFA, row->ra.off - (s32)word)))
-		return read_two(s, env, row, cfa, ra, fp);
+	if (unlikely(!is_saved_at(&row->fp, SFRAME_CFA, row->ra.off - (s32)word)))
+		return read_by_rules(s, env, row, cfa, ra, fp);
 	ret = read_words(env, at - word, words, 2, word);
 	*fp = words[0];
 	*ra = words[1];
 	return ret;
 }
 
-/* The number of the signal frame layout that the row's offsets fit, or nr_sigs if none fits */
+/* The index in arch->sigs of the layout that the row's offsets fit, or nr_sigs if none fits */
 static unsigned int sig_kind(const struct sframe_arch *arch, const struct sframe_row *row)
 {
 	const struct sframe_sig *sig;
@@ -197,15 +198,20 @@ static unsigned int sig_kind(const struct sframe_arch *arch, const struct sframe
 		return arch->nr_sigs;
 	for (i = 0; i < arch->nr_sigs; i++) {
 		sig = &arch->sigs[i];
-		if (is_at(&row->cfa, SFRAME_SP, sig->sp) && is_at(&row->ra, SFRAME_SP, sig->ip) &&
-		    is_at(&row->fp, SFRAME_SP, sig->fp))
+		if (is_saved_at(&row->cfa, SFRAME_SP, sig->sp) &&
+		    is_saved_at(&row->ra, SFRAME_SP, sig->ip) &&
+		    is_saved_at(&row->fp, SFRAME_SP, sig->fp))
 			break;
 	}
 	return i;
 }
 
-static int after_signal(struct ustep *s, const struct ustep_env *env, const struct sframe_row *row,
-			u64 ip, u64 sp)
+/*
+ * Set the flags of the frame that a signal interrupted, at @ip with @sp. Returns -EINVAL if the
+ * walk was in that frame before.
+ */
+static int leave_signal_frame(struct ustep *s, const struct ustep_env *env,
+			      const struct sframe_row *row, u64 ip, u64 sp)
 {
 	if (s->nr_sig && ip == s->seen_ip && sp == s->seen_sp)
 		return -EINVAL;
@@ -285,12 +291,12 @@ static __always_inline int step_by_row(struct ustep *s, const struct ustep_env *
 		if (row->fp.base == SFRAME_SAME)
 			flags = s->flags & USTEP_NO_FP;
 		if (row->flags & SFRAME_ROW_SIGNAL) {
-			ret = after_signal(s, env, row, ra, sp);
+			ret = leave_signal_frame(s, env, row, ra, sp);
 			if (ret)
 				return ret;
 			flags |= s->flags;
 		} else {
-			flags |= keep_reg(s, env, row, cfa, &kept);
+			flags |= find_kept_reg(s, env, row, cfa, &kept);
 		}
 		s->kept = kept;
 	}
@@ -323,7 +329,7 @@ int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_
 	return step_any(s, env, row);
 }
 
-static bool is_code(const struct ustep_env *env, const struct sframe_sig *sig, u64 addr)
+static bool has_code(const struct ustep_env *env, const struct sframe_sig *sig, u64 addr)
 {
 	u8 code[16];
 	unsigned int i;
@@ -341,15 +347,15 @@ static bool is_code(const struct ustep_env *env, const struct sframe_sig *sig, u
  * A handler returns to the first instruction. Only a topmost or interrupted frame may be further:
  * at the system call, or after it while the kernel runs it.
  */
-static bool is_at_code(const struct ustep *s, const struct ustep_env *env,
-		       const struct sframe_sig *sig)
+static bool is_in_sigreturn(const struct ustep *s, const struct ustep_env *env,
+			    const struct sframe_sig *sig)
 {
-	if (is_code(env, sig, s->ip))
+	if (has_code(env, sig, s->ip))
 		return true;
 	if (!(s->flags & USTEP_EXACT))
 		return false;
-	return (sig->code_syscall && is_code(env, sig, s->ip - sig->code_syscall)) ||
-	       is_code(env, sig, s->ip - sig->code_len);
+	return (sig->code_syscall && has_code(env, sig, s->ip - sig->code_syscall)) ||
+	       has_code(env, sig, s->ip - sig->code_len);
 }
 
 int ustep_sigreturn(const struct ustep *s, const struct ustep_env *env, struct sframe_row *row)
@@ -358,7 +364,7 @@ int ustep_sigreturn(const struct ustep *s, const struct ustep_env *env, struct s
 
 	if (!env->read_code)
 		return -ENOENT;
-	while (sig < end && !is_at_code(s, env, sig))
+	while (sig < end && !is_in_sigreturn(s, env, sig))
 		sig++;
 	if (sig == end)
 		return -ENOENT;

@@ -62,7 +62,10 @@ struct ustep_env {
 #define USTEP_NO_FP	0x8
 /* SP is not known, only that it is at or above sp: a frame record can be anywhere in its frame */
 #define USTEP_NO_SP	0x10
-/* arch->reg_kept is known, see kept: all rows since a frame with registers say where it is */
+/*
+ * arch->reg_kept is known: kept is its value, or the address where it is saved. All rows since the
+ * last frame whose registers are known say where it is.
+ */
 #define USTEP_KEPT	0x20
 #define USTEP_KEPT_AT	0x40
 
@@ -77,7 +80,7 @@ struct ustep {
 	u32	flags;
 	u32	frames;		/* steps so far */
 	u64	sig;		/* USTEP_SIGNAL: SP in the signal's frame */
-	u64	kept;		/* USTEP_KEPT: arch->reg_kept; USTEP_KEPT_AT: where it is saved */
+	u64	kept;		/* USTEP_KEPT: arch->reg_kept; USTEP_KEPT_AT: its address */
 	/* To find circles, see step.c: a state after a signal frame, and the number of these */
 	u64	seen_ip, seen_sp;
 	u32	nr_sig;

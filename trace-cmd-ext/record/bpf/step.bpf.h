@@ -127,8 +127,8 @@ __noinline int read_reg32(struct walk *w, u32 reg)
 	return w ? read_sized_reg(w, reg, WORD32) : STEP_WRONG;
 }
 
-/* Returns where REG_KEPT is in the caller's frame, as flags and @kept: keep_reg() in step.c. */
-static __always_inline u64 keep_reg(struct walk *w, u64 cfa, u64 *kept)
+/* Find REG_KEPT in the caller's frame, as flags and @kept, as find_kept_reg() of step.c. */
+static __always_inline u64 find_kept_reg(struct walk *w, u64 cfa, u64 *kept)
 {
 	u32 slot = w->rule.kept;
 	u64 known = w->frame_flags & (FRAME_KEPT | FRAME_KEPT_AT);
@@ -245,7 +245,7 @@ static __always_inline int step_rule(struct walk *w, const u32 size)
 		if (find_signal_frame(w, r, size))
 			w->frame_flags |= FRAME_SIGNAL;
 	} else {
-		keeps = size == WORD ? keep_reg(w, cfa, &kept) : 0;
+		keeps = size == WORD ? find_kept_reg(w, cfa, &kept) : 0;
 		w->kept = kept;
 		w->frame_flags = keeps;
 	}
