@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""gdb_compare.py STOPPED GDB-OUTPUT < JSON: the last stacks of blocked threads, against gdb's
+"""gdb_compare.py STOPPED BLOCKED GDB-OUTPUT < JSON: the last stacks of blocked threads, against gdb's
 
-STOPPED is when gdb stopped the threads, in ns of the trace clock. Prints a line for each thread
-whose stack differs, then "same N differ N marked N none N":
+STOPPED is when gdb stopped the threads, in ns of the trace clock. The file BLOCKED has their IDs;
+other threads are left out. Prints a line for each thread whose stack differs, then "same N differ N marked N none N":
 
     same    all addresses are gdb's
     marked  our stack has a mark, is incomplete, or goes through code in no file, which gdb has no
@@ -14,7 +14,8 @@ import json
 import os
 import sys
 
-stopped, output = int(sys.argv[1]), sys.argv[2]
+stopped, output = int(sys.argv[1]), sys.argv[3]
+blocked = {int(tid) for tid in open(sys.argv[2])}
 last = {}
 for line in sys.stdin:
     event = json.loads(line)
@@ -41,6 +42,8 @@ for line in open(output):
     if not words or words[0] != "STACK":
         continue
     tid, theirs = int(words[1]), [int(w, 16) for w in words[2:]]
+    if tid not in blocked:
+        continue
     result = judge(last.get(tid), theirs)
     count[result] += 1
     if result == "differ" or os.environ.get("VERBOSE"):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """gdb_frames.py: in gdb, print the return addresses of each thread, the innermost first
 
-A line is "STACK TID ADDRESS...". gdb gives functions that are inlined a frame, too: these are not
-printed.
+A line is "STACK TID ADDRESS...". gdb makes up frames of functions that are inlined, and of functions
+that ended in a jump to another function. Nothing returns to them: they are not printed.
 """
 import gdb
 
@@ -12,7 +12,7 @@ for thread in gdb.selected_inferior().threads():
     frame = gdb.newest_frame()
     try:
         while frame is not None:
-            if frame.type() != gdb.INLINE_FRAME:
+            if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
                 addresses.append("%#x" % frame.pc())
             frame = frame.older()
     except gdb.error as error:
