@@ -24,6 +24,8 @@ BENCH_GEN := $(O)/bench/gen
 BENCH_EVENT := $(O)/bench/event
 
 BENCH_TARGETS += bench-all
+# make test compiles these, too, and does not run them
+TEST_NEEDS += $(BENCH_COST) $(BENCH_STEPS) $(BENCH_START) $(BENCH_GEN) $(BENCH_EVENT)
 
 .PHONY: bench-all bench-compare bench-gen bench-kernel bench-report bench-size bench-start \
 	bench-steps bench-stock bench-symbols bench-tool

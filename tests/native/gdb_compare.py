@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""gdb_compare.py STOPPED BLOCKED GDB-OUTPUT < JSON: the last stacks of blocked threads, against gdb's
+"""gdb_compare.py STOPPED BLOCKED GDB-OUTPUT < JSON: stacks of blocked threads, against gdb's
 
 STOPPED is when gdb stopped the threads, in ns of the trace clock. The file BLOCKED has their IDs;
-other threads are left out. Prints a line for each thread whose stack differs, then "same N differ N marked N none N":
+other threads are left out. Prints the stacks of each thread whose stack differs, then "same N
+differ N marked N none N":
 
     same    all addresses are gdb's
     marked  our stack has a mark, is incomplete, or goes through code in no file, which gdb has no
@@ -11,7 +12,6 @@ other threads are left out. Prints a line for each thread whose stack differs, t
     none    no event of this thread has a stack
 """
 import json
-import os
 import sys
 
 stopped, output = int(sys.argv[1]), sys.argv[3]
@@ -46,9 +46,9 @@ for line in open(output):
         continue
     result = judge(last.get(tid), theirs)
     count[result] += 1
-    if result == "differ" or os.environ.get("VERBOSE"):
-        print("WRONG:" if result == "differ" else result, tid, "gdb:", " ".join("%#x" % a for a in theirs))
-        for f in last.get(tid, {}).get("user", []):
+    if result == "differ":
+        print("WRONG:", tid, "gdb:", " ".join("%#x" % a for a in theirs))
+        for f in last[tid]["user"]:
             print("   ours:", f["addr"], f.get("func", ""), f.get("file", ""))
 print(" ".join("%s %d" % c for c in count.items()))
 sys.exit(count["differ"] != 0)

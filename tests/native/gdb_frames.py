@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """gdb_frames.py: in gdb, print the return addresses of each thread, the innermost first
 
-A line is "STACK TID ADDRESS...". gdb makes up frames of functions that are inlined, and of functions
-that ended in a jump to another function. Nothing returns to them: they are not printed.
+A line is "STACK TID ADDRESS...". gdb makes up frames of functions that are inlined, and of
+functions that ended in a jump to another function. Nothing returns to them: they are not printed.
 """
 import gdb
 

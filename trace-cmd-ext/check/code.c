@@ -44,7 +44,7 @@ static const struct code_kind {
 	{ NULL, "scm_boot_guile", false, "code that Guile compiles has no table",
 	  "set GUILE_JIT_THRESHOLD=-1 for complete stacks" },
 	{ NULL, "erts_alloc_init", false, "Erlang code is made in memory, and has no table",
-	  "no remedy yet; only C frames are complete" },
+	  "record --erlang, or start erl with +JPperf true" },
 };
 
 #define NR_KINDS (sizeof(kinds) / sizeof(*kinds))

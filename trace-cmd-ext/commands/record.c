@@ -31,6 +31,7 @@ static const char help_text[] =
 "  --python              show the functions of Python 3.12 and newer in the stacks of CMD\n"
 "  --node                show the functions of JavaScript (node) in the stacks of CMD\n"
 "  --java                let java keep frame pointers in CMD, so that its stacks are complete\n"
+"  --erlang              the same for Erlang, with the names of its functions\n"
 "  --no-kernel-stack     record no kernel stacks\n"
 "  --no-user-stack       record no user stacks\n"
 "  --duration SECONDS    end the recording and CMD after this time\n"
@@ -82,7 +83,7 @@ static const char help_text[] =
 enum {
 	OPT_FILTER = 256, OPT_STACK_IF, OPT_NO_STACK, OPT_NO_INHERIT, OPT_NO_KERNEL, OPT_NO_USER,
 	OPT_DURATION, OPT_NO_TABLES, OPT_NO_MAPS, OPT_FALLBACK, OPT_TRACEFS, OPT_NO_SUMMARY,
-	OPT_JSON, OPT_SOURCE, OPT_PYTHON, OPT_NODE, OPT_JAVA, OPT_WAIT_TABLES,
+	OPT_JSON, OPT_SOURCE, OPT_PYTHON, OPT_NODE, OPT_JAVA, OPT_ERLANG, OPT_WAIT_TABLES,
 };
 
 static const struct option options[] = {
@@ -98,6 +99,7 @@ static const struct option options[] = {
 	{ "python", no_argument, NULL, OPT_PYTHON },
 	{ "node", no_argument, NULL, OPT_NODE },
 	{ "java", no_argument, NULL, OPT_JAVA },
+	{ "erlang", no_argument, NULL, OPT_ERLANG },
 	{ "no-kernel-stack", no_argument, NULL, OPT_NO_KERNEL },
 	{ "no-user-stack", no_argument, NULL, OPT_NO_USER },
 	{ "duration", required_argument, NULL, OPT_DURATION },
@@ -238,6 +240,9 @@ static int set_option(struct rec_opts *o, int c, struct given *given)
 	case OPT_JAVA:
 		o->runtimes |= RUNTIME_JAVA;
 		break;
+	case OPT_ERLANG:
+		o->runtimes |= RUNTIME_ERLANG;
+		break;
 	case OPT_NO_USER:
 		given->no_user = true;
 		break;
@@ -289,10 +294,11 @@ static int check_options(const struct rec_opts *o, const struct given *given)
 	if (o->freq && not_bpf)
 		return tool_usage("record", "-F needs the source bpf, and user stacks");
 	if (o->runtimes && !o->cmd)
-		return tool_usage("record", "--python, --node and --java need a command: they set "
-				  "variables in its environment");
+		return tool_usage("record", "--python, --node, --java and --erlang need a command: "
+				  "they set variables in its environment");
 	if (o->runtimes && given->no_user)
-		return tool_usage("record", "--python, --node and --java need user stacks");
+		return tool_usage("record", "--python, --node, --java and --erlang need user "
+				  "stacks");
 	if (o->wait_tables && !o->tables)
 		return tool_usage("record", "--wait-tables and --no-tables exclude each other");
 	if (o->wait_tables && given->no_user)

@@ -75,6 +75,7 @@ static const struct setting {
 	{ RUNTIME_NODE, "NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack",
 	  true },
 	{ RUNTIME_JAVA, "JAVA_TOOL_OPTIONS", "-XX:+PreserveFramePointer", true },
+	{ RUNTIME_ERLANG, "ERL_FLAGS", "+JPperf true", true },
 };
 
 /* Returns 0, or -1 with errno. */

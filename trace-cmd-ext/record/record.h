@@ -36,6 +36,7 @@ enum source {
 #define RUNTIME_PYTHON	0x1
 #define RUNTIME_NODE	0x2
 #define RUNTIME_JAVA	0x4
+#define RUNTIME_ERLANG	0x8
 
 struct rec_opts {
 	struct rec_select *sel;

@@ -130,6 +130,17 @@ static bool is_frameless_callee(uint64_t at)
 	return false;
 }
 
+static void erlang_is_known_by_its_frame_layout(void **state)
+{
+	(void)state;
+	text_size = 3 << 20;
+	symbol("erts_frame_layout", DATA, 4, STT_OBJECT);
+	assert_true(find());
+	assert_int_equal(r.own_stacks, DATA - TEXT + OFF);
+	assert_int_equal(r.nr_frameless_callees, 0);
+	assert_int_equal(r.callers.end, 0);
+}
+
 static void v8_is_known_by_its_builtins(void **state)
 {
 	(void)state;
@@ -255,6 +266,7 @@ static void other_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(erlang_is_known_by_its_frame_layout, fresh_file),
 		cmocka_unit_test_setup(v8_is_known_by_its_builtins, fresh_v8),
 		cmocka_unit_test_setup(v8_without_a_name_that_is_needed, fresh_v8),
 		cmocka_unit_test_setup(symbols_that_end_outside_of_memory, fresh_v8),
