@@ -14,9 +14,10 @@ at which no stack of the program ends. Other stacks are not compared.
 
 For programs with one thread, the median and the mean must not be smaller either. Programs with
 several threads, like Go programs, do different work each time. A frame without a mapping does not
-count, nor do the frames after it. Prints a line for each COMM, and a line for each recording about
-frames without a mapping; errors are indented below it. A program with too few stacks, from a busy
-machine, is not judged.
+count, nor do the frames after it. In Go, the frames after runtime.mcall do not count: the thread
+has left their goroutine, and tables end the stack there. Prints a line for each COMM, and a line
+for each recording about frames without a mapping; errors are indented below it. A program with too
+few stacks, from a busy machine, is not judged.
 """
 import collections
 import json
@@ -55,6 +56,8 @@ class Recording:
                 self.example.setdefault(comm, " ".join(f["addr"] for f in frames))
                 break
             stack.append((frame.get("file"), frame.get("offset", frame["addr"])))
+            if frame.get("func") == "runtime.mcall":
+                break
         if not stack:
             return
         self.lengths[comm].append(len(stack))
