@@ -50,7 +50,10 @@ def misplaced(frames):
 stacks = collections.defaultdict(list)
 bare = starts = 0
 events = [json.loads(line) for line in open(0, encoding="utf-8")]
-has_symbol = any(runs_python(frame) for event in events for frame in event.get("user", []))
+# An interpreter of tail calls has left its named function before it calls anything
+has_symbol = any(runs_python(frame) for event in events
+                 if event["event"].endswith("sys_enter_getppid")
+                 for frame in event.get("user", []))
 for event in events:
     if event["event"].endswith("sys_enter_getppid"):
         stacks[event["tid"]].append(event)
