@@ -2,7 +2,7 @@
 /*
  * arch.h - what the generator must know about an architecture
  *
- * Each architecture has a folder of this shape:
+ * Each architecture has a folder, with those of these files that it needs:
  *
  *	arch.c		struct arch: registers, default rules
  *	patterns.c	instructions to look for: padding, system calls, signal trampolines
@@ -11,7 +11,7 @@
  *	flow*.c		what one instruction does to the frame, and where execution goes on
  *	NAME.h		what these files share
  *
- * i386 has no code that is followed for rows: its flow.c is for comparing rows with code.
+ * On i386, no code is followed for rows: its flow.c is only for comparing rows with code.
  *
  * Numbers that the table reader needs too are in sframe/sframe_NAME.h. The kernel uses the same
  * header.
