@@ -57,7 +57,7 @@ struct arch_state {
 	int32_t sp_slot;	/* if sp_saved: SP as it was on entry, at CFA + sp_slot */
 	uint8_t fp_is;		/* enum arch_fp */
 	bool sp_known, fp_saved, ra_saved, sp_saved;
-	bool ra_there;		/* the return address is in its register */
+	bool ra_in_reg;		/* the return address is in its register */
 	bool mangled;		/* the return address is signed, wherever it is (arm64) */
 	bool after_syscall;	/* after a system call, with only tests since then */
 	bool outermost;		/* there is no caller, and nothing else is valid */
@@ -149,7 +149,7 @@ struct arch_flow {
 	uint8_t callee_area;		/* bytes at SP that belong to the called function */
 	int16_t abi_ra_slot;		/* the return address in these bytes, from the CFA on */
 	uint8_t syscall_len;		/* of instructions that enter the kernel */
-	bool ra_in_reg;			/* calls leave the return address in a register */
+	bool calls_leave_ra_in_reg;	/* calls push no return address */
 	bool callee_pops;		/* some functions pop their arguments */
 	bool without_eh_frame;		/* a file without .eh_frame gets a table too */
 	uint8_t insn;			/* instructions are at multiples of this */
