@@ -229,8 +229,8 @@ int uu_symbols_debug_info(struct uu_symbols *syms, const struct uu_file *file,
 
 /* ------------------------------- unwinding ------------------------------
  *
- * Walks from a place in a program up its stack, by tables made from .eh_frame. The program needs no
- * frame pointers, and nobody recompiles it.
+ * Walks from a place in a program up its stack, by tables made from .eh_frame, Go's tables or
+ * the code. The program needs no frame pointers, and nobody recompiles it.
  *
  *	struct uu_unwinder *u = uu_unwinder_new();
  *	struct uu_start s = { .ip = ..., .sp = ..., .fp = ..., .low = ..., .high = ... };
@@ -303,7 +303,7 @@ struct uu_start {
  *
  * Returns 0 if the walk reached the outermost frame, or
  *  -ENOBUFS  there are more than @max addresses,
- *  -ENOENT   no table has a rule for the last address: code without .eh_frame, or not added,
+ *  -ENOENT   no table covers the last address, or the table has a hole there,
  *  -ENODATA  the rule needs a register that is not known,
  *  -EINVAL, -EBADMSG  stack or table make no sense there,
  *  or what @read returned; -EFAULT outside of low to high.

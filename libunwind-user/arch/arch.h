@@ -2,7 +2,7 @@
 /*
  * arch.h - what the generator must know about an architecture
  *
- * Each architecture has a folder of this shape:
+ * Each architecture has a folder, with those of these files that it needs:
  *
  *	arch.c		struct arch: registers, default rules
  *	patterns.c	instructions to look for: padding, system calls, signal trampolines
@@ -11,7 +11,7 @@
  *	flow*.c		what one instruction does to the frame, and where execution goes on
  *	NAME.h		what these files share
  *
- * i386 has no code that is followed for rows: its flow.c is for comparing rows with code.
+ * On i386, no code is followed for rows: its flow.c is only for comparing rows with code.
  *
  * Numbers that the table reader needs too are in sframe/sframe_NAME.h. The kernel uses the same
  * header.
@@ -57,7 +57,7 @@ struct arch_state {
 	int32_t sp_slot;	/* if sp_saved: SP as it was on entry, at CFA + sp_slot */
 	uint8_t fp_is;		/* enum arch_fp */
 	bool sp_known, fp_saved, ra_saved, sp_saved;
-	bool ra_there;		/* the return address is in its register */
+	bool ra_in_reg;		/* the return address is in its register */
 	bool mangled;		/* the return address is signed, wherever it is (arm64) */
 	bool after_syscall;	/* after a system call, with only tests since then */
 	bool outermost;		/* there is no caller, and nothing else is valid */
@@ -149,7 +149,7 @@ struct arch_flow {
 	uint8_t callee_area;		/* bytes at SP that belong to the called function */
 	int16_t abi_ra_slot;		/* the return address in these bytes, from the CFA on */
 	uint8_t syscall_len;		/* of instructions that enter the kernel */
-	bool ra_in_reg;			/* calls leave the return address in a register */
+	bool calls_leave_ra_in_reg;	/* calls push no return address */
 	bool callee_pops;		/* some functions pop their arguments */
 	bool without_eh_frame;		/* a file without .eh_frame gets a table too */
 	uint8_t insn;			/* instructions are at multiples of this */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * vec.h - a growing array and an integer hash: the two containers of the tree
+ * vec.h - growing arrays, a hash of integers, and binary search
  *
- * A vector is any struct that starts with VEC(type). vec_add() returns a pointer to a new zeroed
+ * VEC(type) declares a vector. vec_add() returns a pointer to a new zeroed
  * element, or NULL when memory runs out. The pointer is valid until the next vec_add(). array_add()
  * does the same for arrays that stay short.
  */

@@ -139,7 +139,8 @@ static int find_gaps(struct flow *f)
 static int add_sigreturns(struct flow *f, const struct flow_gap *gap)
 {
 	uint32_t i = f->r->nr_fdes, pc, byte;
-	int ret = f->arch->ra_in_reg ? rows_add_sigreturns(f->r, gap->start, gap->end) : 0;
+	int ret = f->arch->calls_leave_ra_in_reg ?
+		rows_add_sigreturns(f->r, gap->start, gap->end) : 0;
 
 	for (; i < f->r->nr_fdes; i++) {
 		f->r->stats->flow_bytes += f->r->fde[i].end - f->r->fde[i].start;

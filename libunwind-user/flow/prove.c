@@ -147,8 +147,8 @@ static unsigned int infer_claims_before(const struct arch_flow *arch, const stru
  */
 static bool ends_restored(struct flow *f, const struct flow_node *n)
 {
-	return f->arch->ra_in_reg && n->op.next == ARCH_JUMP_INDIRECT && !n->nr_targets &&
-	       !f->func[n->func].taken && flow_is_entered(f->arch, &n->state);
+	return f->arch->calls_leave_ra_in_reg && n->op.next == ARCH_JUMP_INDIRECT &&
+	       !n->nr_targets && !f->func[n->func].taken && flow_is_entered(f->arch, &n->state);
 }
 
 /*

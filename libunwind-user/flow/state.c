@@ -64,7 +64,7 @@ static void drop_popped(const struct arch_flow *arch, struct arch_state *s)
 
 	if (s->fp_saved && s->fp_is == ARCH_FP_CALLER && s->fp_slot < below)
 		lose_fp_slot(s);
-	if (s->ra_saved && s->ra_there && s->ra_slot < below)
+	if (s->ra_saved && s->ra_in_reg && s->ra_slot < below)
 		lose_ra_slot(s);
 	if (s->sp_saved && s->sp_depth == arch->entered.sp_depth && s->sp_slot < below)
 		lose_sp_slot(s);
@@ -132,7 +132,7 @@ static void set_fp_frame(struct arch_state *s, int64_t fp)
 static void store_regs(const struct arch_flow *arch, struct arch_state *s, const struct arch_op *op)
 {
 	bool fp = op->flags & ARCH_STORES_FP && s->fp_is == ARCH_FP_CALLER;
-	bool ra = op->flags & ARCH_STORES_RA && s->ra_there;
+	bool ra = op->flags & ARCH_STORES_RA && s->ra_in_reg;
 	bool sp = op->flags & ARCH_STORES_SP && s->sp_known &&
 		  s->sp_depth == arch->entered.sp_depth;
 	int64_t at;
@@ -166,7 +166,7 @@ static void load_regs(const struct arch_flow *arch, struct arch_state *s, const 
 		set_fp(s, known && s->fp_saved && s->fp_slot == at + op->fp_at ? ARCH_FP_CALLER :
 		       ARCH_FP_OTHER, 0);
 	if (op->flags & ARCH_LOADS_RA)
-		s->ra_there = known && s->ra_saved && s->ra_slot == at + op->ra_at;
+		s->ra_in_reg = known && s->ra_saved && s->ra_slot == at + op->ra_at;
 	if (op->flags & ARCH_LOADS_SP && sp)
 		set_sp(arch, s, arch->entered.sp_depth);
 	else if (op->flags & ARCH_LOADS_SP)
@@ -176,7 +176,7 @@ static void load_regs(const struct arch_flow *arch, struct arch_state *s, const 
 /* A value that was saved before differs from the register after signing. */
 static void sign_ra(struct arch_state *s, bool mangled)
 {
-	if (!s->ra_there || s->mangled == mangled)
+	if (!s->ra_in_reg || s->mangled == mangled)
 		*s = nothing;
 	s->mangled = mangled;
 	lose_ra_slot(s);
@@ -235,7 +235,7 @@ static void apply_op(const struct arch_flow *arch, struct arch_state *s, const s
 static void drop_useless_state(struct arch_state *s)
 {
 	if (!s->outermost && ((!s->sp_known && s->fp_is != ARCH_FP_FRAME) ||
-			      (!s->ra_there && !s->ra_saved)))
+			      (!s->ra_in_reg && !s->ra_saved)))
 		*s = nothing;
 }
 
@@ -275,7 +275,7 @@ void flow_step(const struct arch_flow *arch, struct arch_state *s, const struct 
 	if (op->flags & ARCH_LOADS)
 		load_regs(arch, s, op);
 	if (op->flags & ARCH_LOSES_RA)
-		s->ra_there = false;
+		s->ra_in_reg = false;
 	if (op->flags & (ARCH_SIGNS_RA | ARCH_STRIPS_RA))
 		sign_ra(s, op->flags & ARCH_SIGNS_RA);
 	if (s->unknown)
@@ -283,7 +283,7 @@ void flow_step(const struct arch_flow *arch, struct arch_state *s, const struct 
 	apply_op(arch, s, op);
 	if (op->next == ARCH_CALL || op->next == ARCH_CALL_UNKNOWN ||
 	    op->next == ARCH_CALL_POINTER) {
-		s->ra_there = false;
+		s->ra_in_reg = false;
 		below = arch->callee_area - s->sp_depth;
 		if (s->fp_saved && s->sp_known && s->fp_slot < below)
 			lose_fp_slot(s);
@@ -315,14 +315,14 @@ bool flow_merge_state(struct arch_state *to, const struct arch_state *s)
 		lose_ra_slot(to);
 	if (to->sp_saved && (!s->sp_saved || s->sp_slot != to->sp_slot))
 		lose_sp_slot(to);
-	to->ra_there &= s->ra_there;
+	to->ra_in_reg &= s->ra_in_reg;
 	to->after_syscall &= s->after_syscall;
 	if (to->fp_is != s->fp_is || to->fp_depth != s->fp_depth)
 		set_fp(to, ARCH_FP_OTHER, 0);
 	drop_useless_state(to);
 	return old.sp_known != to->sp_known || old.fp_saved != to->fp_saved ||
 	       old.ra_saved != to->ra_saved || old.sp_saved != to->sp_saved ||
-	       old.ra_there != to->ra_there || old.after_syscall != to->after_syscall ||
+	       old.ra_in_reg != to->ra_in_reg || old.after_syscall != to->after_syscall ||
 	       old.fp_is != to->fp_is || old.unknown != to->unknown;
 }
 
@@ -332,7 +332,7 @@ bool flow_is_same_state(const struct arch_state *a, const struct arch_state *b)
 		return !a->unknown && !b->unknown && a->outermost == b->outermost;
 	if (a->sp_known != b->sp_known || a->sp_depth != b->sp_depth ||
 	    a->fp_saved != b->fp_saved || a->fp_slot != b->fp_slot || a->ra_saved != b->ra_saved ||
-	    a->ra_slot != b->ra_slot || a->ra_there != b->ra_there || a->mangled != b->mangled)
+	    a->ra_slot != b->ra_slot || a->ra_in_reg != b->ra_in_reg || a->mangled != b->mangled)
 		return false;
 	/* FP may differ, unless it holds the caller's value or the CFA counts from it */
 	return (a->fp_saved && a->sp_known) || (a->fp_is == b->fp_is && a->fp_depth == b->fp_depth);
@@ -360,7 +360,7 @@ bool flow_cannot_return(const struct arch_flow *arch, const struct arch_state *s
 	if (s->unknown)
 		return false;
 	return s->outermost || (s->sp_known && s->sp_depth != arch->entered.sp_depth) ||
-	       s->ra_there != arch->entered.ra_there || s->mangled;
+	       s->ra_in_reg != arch->entered.ra_in_reg || s->mangled;
 }
 
 bool flow_make_row(const struct arch *arch, const struct arch_state *s, bool by_fp,
@@ -378,7 +378,7 @@ bool flow_make_row(const struct arch *arch, const struct arch_state *s, bool by_
 		return true;
 	}
 	/* in outer frames, the register no longer has the return address */
-	if (s->ra_saved && !(by_fp && s->ra_there))
+	if (s->ra_saved && !(by_fp && s->ra_in_reg))
 		row->ra = (struct cfi_rule){ .how = CFI_AT_CFA, .off = s->ra_slot };
 	if (s->sp_known && !(by_fp && s->fp_is == ARCH_FP_FRAME)) {
 		row->cfa.off = s->sp_depth;
@@ -402,11 +402,11 @@ bool flow_make_state(const struct arch *arch, const struct cfi_row *row, struct 
 		s->ra_saved = true;
 		s->ra_slot = row->ra.off;
 	} else if (row->ra.how == CFI_SAME) {
-		s->ra_there = true;
+		s->ra_in_reg = true;
 	}
-	if (!arch->flow->ra_in_reg && (!s->ra_saved || s->ra_slot != arch->abi->ra_off))
+	if (!arch->flow->calls_leave_ra_in_reg && (!s->ra_saved || s->ra_slot != arch->abi->ra_off))
 		return false;
-	if (!s->ra_saved && !s->ra_there)
+	if (!s->ra_saved && !s->ra_in_reg)
 		return false;
 	if (row->fp.how == CFI_AT_CFA) {
 		s->fp_saved = true;
@@ -437,7 +437,7 @@ static bool ra_contradicts(const struct arch_state *s, const struct cfi_row *row
 	if (s->mangled != !!(row->flags & CFI_MANGLED))
 		return true;
 	if (row->ra.how == CFI_SAME)
-		return !s->ra_there;
+		return !s->ra_in_reg;
 	return !s->ra_saved || s->ra_slot != row->ra.off;
 }
 
@@ -447,9 +447,10 @@ bool flow_contradicts(const struct arch *arch, const struct arch_state *s,
 	if (s->unknown || s->outermost || row->cfa.how != CFI_REG)
 		return false;
 	/* the start of a thread enters code that has no caller, see walk.c */
-	if (row->ra.how != CFI_AT_CFA && (!arch->flow->ra_in_reg || row->ra.how != CFI_SAME))
+	if (row->ra.how != CFI_AT_CFA &&
+	    (!arch->flow->calls_leave_ra_in_reg || row->ra.how != CFI_SAME))
 		return false;
-	if (arch->flow->ra_in_reg && ra_contradicts(s, row))
+	if (arch->flow->calls_leave_ra_in_reg && ra_contradicts(s, row))
 		return true;
 	if (row->cfa.reg == arch->abi->reg_sp && s->sp_known)
 		return row->cfa.off != s->sp_depth;
@@ -466,9 +467,9 @@ unsigned int flow_get_claims(const struct arch_flow *arch, const struct arch_sta
 		return UINT8_MAX;
 	/* without a link register, the CFA says where the return address is */
 	return (s->sp_known ? FLOW_SP : 0) | (s->fp_is != ARCH_FP_OTHER ? FLOW_FP : 0) |
-	       (s->fp_saved ? FLOW_FP_SLOT : 0) | (s->ra_there ? FLOW_RA : 0) |
+	       (s->fp_saved ? FLOW_FP_SLOT : 0) | (s->ra_in_reg ? FLOW_RA : 0) |
 	       (s->sp_saved ? FLOW_SP_SLOT : 0) |
-	       (s->ra_saved && arch->ra_in_reg ? FLOW_RA_SLOT : 0);
+	       (s->ra_saved && arch->calls_leave_ra_in_reg ? FLOW_RA_SLOT : 0);
 }
 
 unsigned int flow_get_common_claims(const struct arch_flow *arch, const struct arch_state *a,
@@ -505,8 +506,8 @@ void flow_drop_other_claims(const struct arch_flow *arch, struct arch_state *s, 
 		lose_fp_slot(s);
 	if (!(claims & FLOW_SP_SLOT))
 		lose_sp_slot(s);
-	if (arch->ra_in_reg && !(claims & FLOW_RA_SLOT))
+	if (arch->calls_leave_ra_in_reg && !(claims & FLOW_RA_SLOT))
 		lose_ra_slot(s);
-	s->ra_there &= !!(claims & FLOW_RA);
+	s->ra_in_reg &= !!(claims & FLOW_RA);
 	drop_useless_state(s);
 }

@@ -268,27 +268,27 @@ static bool is_entered(const struct v8 *v, const struct arch_state *s)
 	return flow_is_entered(v->arch, s) && !s->fp_saved;
 }
 
-/* Change the state @b to that after the instruction. */
-static void step_state(const struct v8 *v, struct insn_state *b, const struct arch_op *op)
+/* Change the state @insn to that after the instruction. */
+static void step_state(const struct v8 *v, struct insn_state *insn, const struct arch_op *op)
 {
 	struct arch_op lose = { .effect = ARCH_LOSE_SP };
 
-	if (b->popped && op->effect == ARCH_PUSH && op->reg == b->popped) {
-		b->popped = 0;
-	} else if (b->popped) {
+	if (insn->popped && op->effect == ARCH_PUSH && op->reg == insn->popped) {
+		insn->popped = 0;
+	} else if (insn->popped) {
 		if (is_call(op) || op->flags & ARCH_LOADS_FP || op->effect == ARCH_PUSH_FP ||
 		    op->effect == ARCH_POP_FP || op->effect == ARCH_LEAVE ||
 		    op->effect == ARCH_FP_IS_SP || op->effect == ARCH_FP_IS_FP ||
 		    op->effect == ARCH_LOSE_FP || op->effect == ARCH_LOSE_BOTH) {
-			b->popped = 0;
-			b->s = (struct arch_state){ .unknown = true };
+			insn->popped = 0;
+			insn->s = (struct arch_state){ .unknown = true };
 		}
-	} else if (op->effect == ARCH_POP && op->reg && is_entered(v, &b->s)) {
-		b->popped = op->reg;
+	} else if (op->effect == ARCH_POP && op->reg && is_entered(v, &insn->s)) {
+		insn->popped = op->reg;
 	} else {
-		flow_step(v->arch, &b->s, op);
+		flow_step(v->arch, &insn->s, op);
 		if (is_call(op) && !keeps_sp(v, op))
-			flow_step(v->arch, &b->s, &lose);
+			flow_step(v->arch, &insn->s, &lose);
 	}
 }
 
@@ -387,10 +387,10 @@ static int follow_rest(struct v8 *v)
 
 /* ---------------------------------- rows --------------------------------- */
 
-static bool make_row(const struct v8 *v, const struct insn_state *b, struct cfi_row *row)
+static bool make_row(const struct v8 *v, const struct insn_state *insn, struct cfi_row *row)
 {
-	return b->len && !b->popped && !b->cfa_unknown && !(b->assumed && v->conflict) &&
-	       flow_make_row(v->r->arch, &b->s, true, row);
+	return insn->len && !insn->popped && !insn->cfa_unknown &&
+	       !(insn->assumed && v->conflict) && flow_make_row(v->r->arch, &insn->s, true, row);
 }
 
 /* Add an FDE for each run of instructions that have rows. */
@@ -451,7 +451,7 @@ int flow_add_v8(struct rows *r)
 	size_t i;
 	int ret;
 
-	if (!v.arch || v.arch->ra_in_reg || r->img->flags & ROWS_NO_FLOW)
+	if (!v.arch || v.arch->calls_leave_ra_in_reg || r->img->flags & ROWS_NO_FLOW)
 		return 0;
 	ret = find_builtins(&v);
 	if (ret || !v.builtins.nr)

@@ -57,6 +57,8 @@ struct row_check {
 	struct compared_byte *byte;
 	uint32_t *todo, nr_todo;
 	bool any_bad;
+	bool all;			/* compare all functions from here on */
+	uint32_t padded;		/* the end of the FDEs so far: note_padding() */
 };
 
 static const struct cfi_row *find_row(const struct row_check *c, uint32_t at)
@@ -466,41 +468,54 @@ static void note_padding(struct rows *r, struct rows_fde *fde, uint32_t *reach)
 		*reach = fde->end;
 }
 
+/*
+ * Compare the first @nr FDEs. Returns 0, or a negative errno. @nr gets how many FDEs are to be
+ * compared again, now that one of them contradicts its code: those before it.
+ */
+static int compare_fdes(struct row_check *c, uint32_t *nr)
+{
+	struct progress p = { .last = NULL };
+	uint32_t i, nr_before = 0;
+	bool start_is_wrong, end_is_wrong;
+	int ret;
+
+	for (i = 0; i < *nr; i++) {
+		c->fde = &c->r->fde[i];
+		note_padding(c->r, c->fde, &c->padded);
+		if (skip_fde(c, i, &p))
+			continue;
+		/* in this order, as the window on the code moves forward */
+		start_is_wrong = c->all || start_contradicts_rows(c);
+		end_is_wrong = !c->all && end_contradicts_rows(c);
+		if (!start_is_wrong && !end_is_wrong)
+			continue;
+		ret = compare_function(c, c->fde);
+		if (ret < 0)
+			return ret;
+		if (end_is_wrong && ret > 0) {
+			c->all = true;
+			nr_before = i;
+		}
+	}
+	*nr = nr_before;
+	return 0;
+}
+
 int gen_make_wrong_rows_holes(struct rows *r)
 {
-	struct row_check c = { .r = r, .arch = r->arch->compare };
-	uint32_t i, nr = r->nr_fdes, nr_before = 0, padded = 0;
-	bool all = !r->arch->decode_push, start_is_wrong, end_is_wrong;
-	struct progress p;
+	struct row_check c = { .r = r, .arch = r->arch->compare, .all = !r->arch->decode_push };
+	uint32_t nr = r->nr_fdes;
 	int ret = 0;
 
 	if (!c.arch)
 		return 0;
 	c.budget = 2 * (r->img->text.end - r->img->text.start);
-	/* repeat for the FDEs before the FDE with the contradiction */
-	for (; nr && ret >= 0; nr = nr_before, nr_before = 0) {
-		p = (struct progress){ .last = NULL };
-		for (i = 0; i < nr && ret >= 0; i++) {
-			c.fde = &r->fde[i];
-			note_padding(r, c.fde, &padded);
-			if (skip_fde(&c, i, &p))
-				continue;
-			/* in this order, as the window on the code moves forward */
-			start_is_wrong = all || start_contradicts_rows(&c);
-			end_is_wrong = !all && end_contradicts_rows(&c);
-			if (!start_is_wrong && !end_is_wrong)
-				continue;
-			ret = compare_function(&c, c.fde);
-			if (end_is_wrong && ret > 0) {
-				all = true;
-				nr_before = i;
-			}
-		}
-	}
+	while (nr && !ret)
+		ret = compare_fdes(&c, &nr);
 	if (c.decoder)
 		c.arch->close(c.decoder);
 	free(c.code);
 	free(c.byte);
 	free(c.todo);
-	return ret < 0 ? ret : 0;
+	return ret;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * gen.h - makes an SFrame V3 section for code that has .eh_frame only
+ * gen.h - makes an SFrame V3 section from .eh_frame, Go's tables and the code
  *
  * Internal to the library. The input is an ELF file, or an image that is mapped somewhere (a
  * library, the vDSO). The table is for sframe/sframe_read.c and for the kernel:

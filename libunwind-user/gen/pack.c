@@ -254,11 +254,11 @@ static int count_windows(struct packer *p)
 
 /* -------------------------- the cheapest blocks -------------------------- */
 
-static inline void offer_cut(struct cut *cut, uint32_t from, uint32_t cost)
+static inline void offer_cut(struct cut *cut, uint32_t piece, uint32_t cost)
 {
 	if (cost < cut->cost) {
 		cut->cost = cost;
-		cut->from = from;
+		cut->link = piece;
 	}
 }
 
@@ -312,7 +312,7 @@ static void find_cheapest_blocks(struct packer *p, uint32_t max_pieces)
 		if (piece[i].kind < PIECE_NORMAL) {
 			/* nothing to choose */
 			cut[i + 1].cost = cut[i].cost;
-			cut[i + 1].from = i;
+			cut[i + 1].link = i;
 			continue;
 		}
 		here = cut[i].cost + SFRAME_V3_FDE_SIZE;
@@ -330,18 +330,18 @@ static void find_cheapest_blocks(struct packer *p, uint32_t max_pieces)
 	}
 }
 
-/* Reverse the chain: cut.from of a piece is then the piece after its block. */
+/* Reverse the chain: cut.link of a piece is then the piece after its block. */
 static void reverse_chain(struct packer *p)
 {
-	uint32_t i = p->nr_pieces, next = i, from;
+	uint32_t i = p->nr_pieces, next = i, link;
 
 	while (i) {
-		from = p->cut[i].from;
-		p->cut[i].from = next;
+		link = p->cut[i].link;
+		p->cut[i].link = next;
 		next = i;
-		i = from;
+		i = link;
 	}
-	p->cut[0].from = next;
+	p->cut[0].link = next;
 }
 
 static void count_taken_windows(struct packer *p)
@@ -351,7 +351,7 @@ static void count_taken_windows(struct packer *p)
 	for (i = 0; i < p->window_counts_size; i++)
 		p->window_count[i].nr = 0;
 	for (i = 0; i < p->nr_pieces; i = next) {
-		next = p->cut[i].from;
+		next = p->cut[i].link;
 		if (p->piece[i].kind >= PIECE_NORMAL && next - i <= WINDOWS)
 			p->window_count[p->piece[i].window[next - i - 1]].nr++;
 	}

@@ -42,9 +42,11 @@ struct piece {
 	uint32_t window[WINDOWS];	/* slot of the window of 1, 2.. pieces that starts here */
 };
 
-/* The cheapest way to the start of a piece, and the first piece of the last block on that way */
+/* The cheapest way to the start of a piece */
 struct cut {
-	uint32_t cost, from;
+	uint32_t cost;
+	/* the first piece of the last block on the way; later the piece after the next block */
+	uint32_t link;
 };
 
 /* Sums over all pieces before a piece, as if each piece went on where the piece before it ends */

@@ -174,7 +174,7 @@ int pack_write_blocks(struct packer *p)
 	int ret = 0;
 
 	for (i = 0; i < p->nr_pieces && !ret; i = next) {
-		next = p->cut[i].from;
+		next = p->cut[i].link;
 		row = p->piece[i].row;
 		end = p->piece[next].row;
 		if (p->piece[i].kind == PIECE_NONE)

@@ -27,7 +27,7 @@ const char *tables_cause_name(enum tables_cause cause)
 {
 	static const char *const name[TABLES_NR_CAUSES] = {
 		[TABLES_COVERED] = "covered",
-		[TABLES_NO_EH_FRAME] = "no .eh_frame",
+		[TABLES_NO_SOURCE] = "nothing to make a table from",
 		[TABLES_NO_ELF] = "no ELF file",
 		[TABLES_OTHER_ARCH] = "another architecture",
 		[TABLES_NO_PERMISSION] = "no permission",
@@ -46,7 +46,7 @@ enum tables_cause tables_cause_of(int error)
 	case 0:
 		return TABLES_COVERED;
 	case ENODATA:
-		return TABLES_NO_EH_FRAME;
+		return TABLES_NO_SOURCE;
 	case ENOEXEC:
 		return TABLES_NO_ELF;
 	case EOPNOTSUPP:

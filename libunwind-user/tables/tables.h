@@ -133,7 +133,7 @@ struct tables_session;
 /* Why a file, or code that runs, has no table. */
 enum tables_cause {
 	TABLES_COVERED,
-	TABLES_NO_EH_FRAME,	/* nothing to make a table from */
+	TABLES_NO_SOURCE,	/* nothing to make a table from */
 	TABLES_NO_ELF,		/* not an ELF file, or a broken one */
 	TABLES_OTHER_ARCH,	/* an architecture without tables */
 	TABLES_NO_PERMISSION,	/* may not be read */

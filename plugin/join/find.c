@@ -105,7 +105,7 @@ static uint32_t choose_stack(struct join *j, struct task *t, const struct run *r
 {
 	uint64_t cookie = run->pub.cookie, ts = run->pub.ts;
 	uint32_t first = t->stack, end = first + t->nr_stacks, lo, hi, i, tries = 0;
-	uint32_t near[MAX_TRIES], nr = 0, own = NO_STACK;
+	uint32_t near[MAX_TRIES], nr = 0, chosen = NO_STACK;
 	struct stack *s = j->stacks.v;
 
 	/* the first of this cookie at or after ts; outwards from there, nearest first */
@@ -128,18 +128,18 @@ static uint32_t choose_stack(struct join *j, struct task *t, const struct run *r
 		if (nr && !is_one_entry(j, t, cookie, s[near[0]].ts, s[i].ts))
 			continue;
 		near[nr++] = i;
-		if (own == NO_STACK &&
+		if (chosen == NO_STACK &&
 		    j->streams.v[s[i].stream].buffer == j->streams.v[run->pub.stream].buffer)
-			own = i;
+			chosen = i;
 	}
 	if (!nr)
 		return NO_STACK;
-	if (own == NO_STACK)
-		own = near[0];
-	for (i = 0; i < nr && !is_whole(&s[own]); i++)
-		if (is_whole(&s[near[i]]) && is_piece_of(j, &s[own], &s[near[i]]))
-			own = near[i];
-	return own;
+	if (chosen == NO_STACK)
+		chosen = near[0];
+	for (i = 0; i < nr && !is_whole(&s[chosen]); i++)
+		if (is_whole(&s[near[i]]) && is_piece_of(j, &s[chosen], &s[near[i]]))
+			chosen = near[i];
+	return chosen;
 }
 
 static enum join_state get_missing_state(struct join *j, struct task *t, const struct run *run)

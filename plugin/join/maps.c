@@ -18,7 +18,7 @@
 #define CLOCK_SLACK	10000000ull
 
 /* USER_MAPS_NEW of the kernel: if a stack touches more, a later stack records the rest. */
-#define MAPS_A_STACK	16
+#define MAPS_PER_STACK	16
 
 /* A stack of the kernel has at most 510 frames. Rule 5 is not applied to longer lists. */
 #define FRAMES_MAX	4096
@@ -454,7 +454,7 @@ static const struct map *find_any_map(const struct maps *m, const struct proc *p
 static bool has_all_maps(const struct maps *m, const struct proc *p, const uint64_t *addrs,
 			 uint32_t nr)
 {
-	const struct map *known[MAPS_A_STACK], *map;
+	const struct map *known[MAPS_PER_STACK], *map;
 	uint32_t i, k, nr_known = 0;
 
 	if (m->incomplete || nr > FRAMES_MAX || !find_any_map(m, p, addrs[0]))
@@ -468,7 +468,7 @@ static bool has_all_maps(const struct maps *m, const struct proc *p, const uint6
 			;
 		if (!map || k < nr_known)
 			continue;
-		if (nr_known == MAPS_A_STACK - 1)
+		if (nr_known == MAPS_PER_STACK - 1)
 			return false;
 		known[nr_known++] = map;
 	}

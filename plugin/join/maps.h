@@ -67,6 +67,7 @@ struct maps_file {
 
 #define MAPS_PYTHON	"[python] "	/* starts the path in the record of such a function */
 #define MAPS_PYTHON_BASE	0x0180000000000000ull	/* addresses of such functions */
+/* MAPS_PYTHON_BASE + 2 * (highest number, 2^18, + 1): MSG_PYTHON_END of record/bpf/msg.h */
 #define MAPS_PYTHON_END		0x0180000000080002ull
 
 /* The line that an offset in a function of Python stands for; 0: not known */

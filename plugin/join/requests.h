@@ -52,7 +52,8 @@ struct join;
 
 /*
  * A cookie cannot come back in fewer nanoseconds, because it comes back after 2^31 kernel entries
- * and each of them takes a nanosecond or more. A clock of CPU cycles is faster than that.
+ * and each of them takes a nanosecond or more. A clock of CPU cycles counts more than one cycle a
+ * nanosecond, so the number holds for such a clock, too.
  */
 #define JOIN_PERIOD	(1ull << 31)
 

@@ -40,7 +40,7 @@ const double NEAR = 4;		/* a click at this distance from a line selects the line
 /* The last double click set marker A on this entry. It is only compared, never dereferenced. */
 const kshark_entry *last_a;
 
-KsPlot::Color make_color(uint32_t rgb)
+KsPlot::Color make_colour(uint32_t rgb)
 {
 	return KsPlot::Color(rgb >> 16 & 0xff, rgb >> 8 & 0xff, rgb & 0xff);
 }
@@ -137,7 +137,7 @@ public:
 	{
 		setA(ax, ay);
 		setB(bx, by);
-		_color = make_color(shark_get_color((shark_outcome)w.outcome));
+		_color = make_colour(shark_get_colour((shark_outcome)w.outcome));
 		_size = 2;
 	}
 
@@ -320,7 +320,7 @@ private:
 		s->setPoint(1, mx + MARK + 1, my - MARK);
 		s->setPoint(2, mx - MARK - 1, my - MARK);
 		s->setFill(mark.outcome == SHARK_JOINED);
-		s->_color = make_color(shark_get_color((shark_outcome)mark.outcome));
+		s->_color = make_colour(shark_get_colour((shark_outcome)mark.outcome));
 		s->_size = 2;
 		_shapes->push_front(s);
 	}
@@ -336,7 +336,7 @@ private:
 		s->setPoint(2, mx + MARK, my + MARK);
 		s->setPoint(3, mx + MARK, my - MARK);
 		s->setFill(!mark.outcome);
-		s->_color = make_color(SHARK_STACK_COLOR);
+		s->_color = make_colour(SHARK_STACK_COLOUR);
 		s->_size = 2;
 		_shapes->push_front(s);
 	}

@@ -170,8 +170,8 @@ int shark_make_view(const struct shark_model *m, int sd, bool task, int val,
 void shark_free_view(struct shark_view *view);
 
 /* 0xRRGGBB. The colours also differ for people with red-green colour blindness. */
-uint32_t shark_get_color(enum shark_outcome outcome);
-#define SHARK_STACK_COLOR 0x1565c0
+uint32_t shark_get_colour(enum shark_outcome outcome);
+#define SHARK_STACK_COLOUR 0x1565c0
 
 /* Write @ns nanoseconds with three digits, such as "1.25 ms", to @buf. Returns @buf. */
 char *shark_format_duration(int64_t ns, char *buf, size_t size);

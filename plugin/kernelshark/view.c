@@ -18,16 +18,16 @@
 #include "libunwind-user/base/base.h"
 
 /* Colours of Okabe and Ito's palette, which people with any colour blindness can distinguish. */
-static const uint32_t colors[SHARK_NR_OUTCOMES] = {
+static const uint32_t colours[SHARK_NR_OUTCOMES] = {
 	[SHARK_JOINED] = 0x009e73,
 	[SHARK_PENDING] = 0xe69f00,
 	[SHARK_UNRECORDED] = 0x7f7f7f,
 	[SHARK_LOST] = 0xd01c4b,
 };
 
-uint32_t shark_get_color(enum shark_outcome outcome)
+uint32_t shark_get_colour(enum shark_outcome outcome)
 {
-	return outcome < SHARK_NR_OUTCOMES ? colors[outcome] : 0;
+	return outcome < SHARK_NR_OUTCOMES ? colours[outcome] : 0;
 }
 
 char *shark_format_duration(int64_t ns, char *buf, size_t size)

@@ -17,9 +17,9 @@
 
 /* The limit of CPU time: a base, and a second more for so many bytes of the file. */
 #define SECONDS_BASE	10
-#define BYTES_A_SECOND	(4u << 20)
+#define BYTES_PER_SECOND	(4u << 20)
 /* Seconds of real time for each CPU second: the machine does other work too, and disks are slow. */
-#define SECONDS_A_CPU	6
+#define SECONDS_PER_CPU_SECOND	6
 
 /*
  * libtracecmd's functions: those of the host program if it exports them, as trace-cmd and
@@ -159,11 +159,11 @@ static int read_file(const struct api *api, int fd, struct sink *sink, handles_t
 }
 
 /* CPU seconds that reading the file may take. */
-static rlim_t limit_seconds(int fd)
+static rlim_t get_cpu_seconds(int fd)
 {
 	struct stat st;
 
-	return SECONDS_BASE + (fstat(fd, &st) ? 0 : st.st_size / BYTES_A_SECOND);
+	return SECONDS_BASE + (fstat(fd, &st) ? 0 : st.st_size / BYTES_PER_SECOND);
 }
 
 static void __attribute__((noreturn)) scan_in_child(const struct api *api, pid_t parent, int fd,
@@ -179,7 +179,7 @@ static void __attribute__((noreturn)) scan_in_child(const struct api *api, pid_t
 	limit_to_parent(parent);
 	for (i = 0; i < sizeof(fatal) / sizeof(*fatal); i++)
 		signal(fatal[i], SIG_DFL);
-	limit_cpu_time(limit_seconds(fd));
+	limit_cpu_time(get_cpu_seconds(fd));
 	/* the host has already printed the messages of libtracecmd */
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
@@ -303,7 +303,7 @@ void scan_file_within(struct scan *s, int fd, int64_t ms)
 
 void scan_file(struct scan *s, int fd)
 {
-	scan_file_within(s, fd, 1000ll * SECONDS_A_CPU * limit_seconds(fd));
+	scan_file_within(s, fd, 1000ll * SECONDS_PER_CPU_SECOND * get_cpu_seconds(fd));
 }
 
 void scan_free(struct scan *s)

@@ -100,7 +100,7 @@ static int add_buffer(struct walk *s, uint64_t offset, const char *name)
 }
 
 /* Read OPTION_BUFFER: in version 7 all about the buffer, in version 6 where its data is. */
-static int read_buffer(struct cursor *f, struct walk *s, bool sections)
+static int read_buffer(struct cursor *f, struct walk *s, bool version_7)
 {
 	const struct sections_sink *sink = s->sink;
 	char name[MAX_NAME], clock[MAX_NAME];
@@ -111,7 +111,7 @@ static int read_buffer(struct cursor *f, struct walk *s, bool sections)
 	int ret = 0;
 
 	read_string(f, name, sizeof(name));
-	if (!sections)
+	if (!version_7)
 		return f->failed || s->nr_buffers >= MAX_SECTIONS ? 0 : add_buffer(s, at, name);
 	read_string(f, clock, sizeof(clock));
 	page_size = cursor_read_number(f, 4);
@@ -133,7 +133,7 @@ static int read_buffer(struct cursor *f, struct walk *s, bool sections)
 }
 
 /* Read all options. Returns the place of the next options, or 0; only version 7 has one. */
-static uint64_t read_options(struct cursor *f, struct walk *s, bool sections, int *ret)
+static uint64_t read_options(struct cursor *f, struct walk *s, bool version_7, int *ret)
 {
 	char text[MAX_TEXT + 1];
 	uint64_t id, len, next;
@@ -151,7 +151,7 @@ static uint64_t read_options(struct cursor *f, struct walk *s, bool sections, in
 			text[len] = '\0';
 			*ret = read_statistics(s, text);
 		} else if (id == OPTION_BUFFER && !f->failed) {
-			*ret = read_buffer(f, s, sections);
+			*ret = read_buffer(f, s, version_7);
 		} else if (id == OPTION_TRACECLOCK && !f->failed) {
 			/* version 6: trace-cmd writes it after the data, trace-ustack here */
 			s->clock = true;
@@ -167,7 +167,7 @@ static uint64_t read_options(struct cursor *f, struct walk *s, bool sections, in
 		}
 		f->pos = next;
 	}
-	if (!sections || f->failed || *ret || cursor_read_number(f, 4) != 8)
+	if (!version_7 || f->failed || *ret || cursor_read_number(f, 4) != 8)
 		return 0;
 	return cursor_read_number(f, 8);
 }

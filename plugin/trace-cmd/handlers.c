@@ -257,7 +257,7 @@ static void print_summary(struct ustack *u)
 		(unsigned long long)st.losses);
 }
 
-void handlers_unregister(struct ustack *u)
+void ustack_close(struct ustack *u)
 {
 	size_t i;
 

@@ -113,7 +113,7 @@ void tep_plugin_unloader(struct tep_handle *tep)
 		if (u->tep != tep)
 			continue;
 		*p = u->next;
-		handlers_unregister(u);
+		ustack_close(u);
 		break;
 	}
 	options_remove();

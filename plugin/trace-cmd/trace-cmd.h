@@ -49,7 +49,8 @@ void options_read(struct ustack_options *opts);
 
 /* trace-cmd/handlers.c */
 void handlers_register(struct ustack *u);
-void handlers_unregister(struct ustack *u);
+/* Unregister the handlers, print the summary if the options ask for it, and free @u. */
+void ustack_close(struct ustack *u);
 /* Make the frames of a ustack whose scan did not come from its file: for tests. */
 int ustack_make_frames(struct ustack *u);
 

@@ -12,15 +12,18 @@
 
 static const char usage[] =
 "Usage: callpath -o RECORD [-t THREADS] [-n STEPS] [-c CPUS] [-s SEED]\n"
-"                [-d DEPTH,...] [-x OP,...] [-e PROGRAM] [-z MEGABYTES]\n"
+"                [-d DEPTH,...] [-x OP,...] [-e PROGRAM] [-z MEGABYTES] [-a] [-q SEQ]\n"
 "Makes system calls from known call paths and writes each path to RECORD first.\n"
 "  -t  threads next to the main one (0)       -n  steps of each (100)\n"
 "  -c  migrate to the next of CPUS at each step\n"
 "  -d  recurse to these depths first, up to 900\n"
 "  -x  what to do at the end of a path: plain sleep yield futex pipe signal\n"
-"      suspend fork vfork exec execthread kill, or all (plain)\n"
+"      suspend fork vfork exec execthread kill, or all (plain);\n"
+"      leaf: do little and end, as a program that exec starts\n"
 "  -e  the program exec starts, another callpath (this one)\n"
-"  -z  size of RECORD (64)\n";
+"  -z  size of RECORD (64)\n"
+"  -a  append to RECORD, which exists\n"
+"  -q  first sequence number, for calls before RECORD is mapped\n";
 
 static const struct op {
 	const char	*name;

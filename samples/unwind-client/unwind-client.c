@@ -27,7 +27,7 @@
 #include "unwind-client-trace.h"
 
 /* This many frames fit into the smallest sub-buffer, with room to spare */
-#define FRAMES_AN_EVENT	256u
+#define FRAMES_PER_EVENT	256u
 
 static char *event = "sched_switch";
 module_param(event, charp, 0444);
@@ -61,7 +61,7 @@ static void record_stack(struct unwind_work *w, struct unwind_stacktrace *trace,
 	unsigned int first = 0, nr;
 
 	do {
-		nr = min(trace->nr - first, FRAMES_AN_EVENT);
+		nr = min(trace->nr - first, FRAMES_PER_EVENT);
 		trace_unwind_client_stack(cookie, trace->flags, trace->nr, first, nr,
 					  trace->entries + first);
 		first += nr;

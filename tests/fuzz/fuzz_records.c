@@ -255,7 +255,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	print_all(u->tep, in);
 	join_get_stats(u->scan.join, &st);
 	tep = u->tep;
-	handlers_unregister(u);		/* frees u */
+	ustack_close(u);		/* frees u */
 	tep_free(tep);
 	return 0;
 }

@@ -31,15 +31,15 @@ class Picture:
         return [line[i:i + 3] for i in range(0, len(line), 3)]
 
 
-def find_runs(row, color):
+def find_runs(row, colour):
     """(first, one after the last) of each run of a colour in a row."""
     x = 0
     while x < len(row):
-        if row[x] != color:
+        if row[x] != colour:
             x += 1
             continue
         first = x
-        while x < len(row) and row[x] == color:
+        while x < len(row) and row[x] == colour:
             x += 1
         yield first, x
 
@@ -68,13 +68,13 @@ def find_wait(pic, line, stack):
     return request + 3, y, (end + 1 + last) // 2, y
 
 
-def find_column(pic, x, color):
+def find_column(pic, x, colour):
     best = 0
     for cx in range(max(0, x - 2), min(pic.width, x + 3)):
         run = 0
         for y in range(pic.height):
             at = (y * pic.width + cx) * 3
-            run = run + 1 if pic.data[at:at + 3] == color else 0
+            run = run + 1 if pic.data[at:at + 3] == colour else 0
             best = max(best, run)
     return best
 
@@ -83,16 +83,16 @@ def main():
     what, args = sys.argv[1], sys.argv[2:]
     pic = Picture(sys.stdin.buffer.read())
     if what == "count":
-        color = bytes.fromhex(args[0])
-        print(sum(pic.row(y).count(color) for y in range(pic.height)))
+        colour = bytes.fromhex(args[0])
+        print(sum(pic.row(y).count(colour) for y in range(pic.height)))
     elif what == "wait":
         found = find_wait(pic, bytes.fromhex(args[0]), bytes.fromhex(args[1]))
         print(*(found or ()))
     elif what == "column":
         print(find_column(pic, int(args[0]), bytes.fromhex(args[1])))
     elif what == "band":
-        color = bytes.fromhex(args[0])
-        print(sum(pic.row(y).count(color) * 2 > pic.width for y in range(pic.height)))
+        colour = bytes.fromhex(args[0])
+        print(sum(pic.row(y).count(colour) * 2 > pic.width for y in range(pic.height)))
     else:
         sys.exit(__doc__)
 

@@ -546,9 +546,9 @@ static void outcomes_differ_in_colour(void **state)
 
 	(void)state;
 	for (i = 0; i < SHARK_NR_OUTCOMES; i++) {
-		assert_int_not_equal(shark_get_color(i), SHARK_STACK_COLOR);
+		assert_int_not_equal(shark_get_colour(i), SHARK_STACK_COLOUR);
 		for (j = 0; j < i; j++)
-			assert_int_not_equal(shark_get_color(i), shark_get_color(j));
+			assert_int_not_equal(shark_get_colour(i), shark_get_colour(j));
 	}
 }
 

@@ -385,18 +385,18 @@ found:
 void check_kernel(struct check *c, const char *tracefs)
 {
 	struct utsname u;
-	bool stacks;
+	bool tracefs_works, stacks;
 
 	uname(&u);
 	read_config();
 	check_lockdown(c);
-	c->traces = check_tracefs(c, tracefs);
+	tracefs_works = check_tracefs(c, tracefs);
 	check_kallsyms(c);
 	check_perf(c);
-	if (c->traces && tracefs_tracing_dir())
+	if (tracefs_works)
 		check_sources(c);
 	check_prctl(c);
-	if (!c->traces || !tracefs_tracing_dir())
+	if (!tracefs_works)
 		goto out;
 	check_tables(c);
 	c->traces = need_file(c, CHECK_MISSING, "events/sched", "events of the scheduler",

@@ -165,10 +165,10 @@ static void make_notes(const struct flame_cmd *o, struct svg_opts *so, const str
 			 format_quantity(o, a, sizeof(a), g[1].weight), o->fl.path[0],
 			 format_quantity(o, b, sizeof(b), g[0].weight),
 			 o->fl.normalize ? "; shares are compared" : "");
-	else if (so->number)
+	else if (so->other_unit)
 		snprintf(notes[n++], sizeof(*notes), "%s in %s %s; %s",
 			 format_quantity(o, a, sizeof(a), g[1].weight),
-			 svg_format_number(b, g[1].nr), so->number, o->fl.path[1]);
+			 svg_format_number(b, g[1].nr), so->other_unit, o->fl.path[1]);
 	else
 		snprintf(notes[n++], sizeof(*notes), "%s; %s",
 			 format_quantity(o, a, sizeof(a), g[1].weight), o->fl.path[1]);
@@ -218,7 +218,7 @@ static int draw_picture(struct flame_cmd *o, FILE *out)
 	if (ret)
 		return ret;
 	if (o->fl.gather.by != GATHER_COUNT && !o->fl.gather.numbers && !o->fl.diff)
-		so.number = o->fl.gather.by == GATHER_OFF_CPU ? "waits" : "wake-ups";
+		so.other_unit = o->fl.gather.by == GATHER_OFF_CPU ? "waits" : "wake-ups";
 	make_notes(o, &so, &t);
 	svg_write(out, &t, o->fl.fold, &so);
 	free(t.nodes);

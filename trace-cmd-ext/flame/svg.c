@@ -223,9 +223,9 @@ static void put_tooltip(const struct picture *p, const struct tree_node *n)
 			fprintf(out, ", %+.1f%%", 100 * (after - before) / before);
 		else
 			fputs(", new", out);
-	} else if (o->number) {
+	} else if (o->other_unit) {
 		fputs(", ", out);
-		put_quantity(out, n->value[!o->by], o->number);
+		put_quantity(out, n->value[!o->by], o->other_unit);
 	}
 	fputs("</title>", out);
 }

@@ -19,7 +19,7 @@ struct svg_opts {
 	const char *title;
 	const char *notes[SVG_NOTES];	/* lines below the title; NULL ends them */
 	const char *unit;		/* unit of the width; "ns" is printed as time too */
-	const char *number;		/* unit of the other value, such as "waits"; or NULL */
+	const char *other_unit;		/* unit of the other value, such as "waits"; or NULL */
 	unsigned int width;		/* in pixels, for viewers without scripts */
 	bool icicle;			/* the outermost frame is on top */
 	bool diff;			/* value[0] is before, value[1] is after */

@@ -58,7 +58,7 @@ const char *end_reason_remedy(enum end_reason end)
 const char *table_remedy(enum tables_cause cause)
 {
 	static const char *const remedy[TABLES_NR_CAUSES] = {
-		[TABLES_NO_EH_FRAME] =
+		[TABLES_NO_SOURCE] =
 			"compile it with -fasynchronous-unwind-tables, or with frame pointers",
 		[TABLES_NO_ELF] = "if it should be a program or library, install it again",
 		[TABLES_OTHER_ARCH] =

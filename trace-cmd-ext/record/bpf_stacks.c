@@ -129,7 +129,7 @@ static int open_source(struct rec *r, struct rec_bpf *s)
 			.may_migrate = to->may_migrate || to->kind == BPFSRC_UPROBE,
 			.probe = to->kind == BPFSRC_KPROBE,
 			.address = to->kind == BPFSRC_UPROBE ? get_address_offset(ev) : 0,
-			.filter = ev->sel->filter || own_event_names_two_tasks(ev) ||
+			.filter = ev->sel->filter || rec_event_names_two_tasks(ev) ||
 				  is_in_task_switch(ev),
 		};
 	}

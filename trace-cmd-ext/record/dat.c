@@ -38,7 +38,10 @@
 /* Bytes kept free for names, options and a piece. */
 #define ROOM		(2 * PIECE)
 
-/* Add a file of tracefs after its size; an unreadable file has size 0. */
+/*
+ * Add the size of a file of tracefs, then its content. A file that cannot be read has size 0; then
+ * this returns false.
+ */
 static bool add_file(struct text *b, const char *file, unsigned int size_bytes)
 {
 	size_t len = 0;
@@ -273,25 +276,21 @@ static void add_stats(struct text *b, const struct rec *r, const struct rec_buff
 /* Add all from the names of tasks to the data; @instance_at: offset of the instance's part. */
 static void add_options(struct text *b, const struct rec *r, uint64_t instance_at)
 {
-	char *clock = rec_tracefs_read(NULL, "trace_clock", NULL), text[512], *at;
 	const struct rec_buffer *maps = &r->buf[BUF_MAPS];
 	struct text option = {};
 	struct utsname u;
+	char text[512];
 
 	add4(b, r->nr_cpus);
 	text_add_bytes(b, "options  ", 10);
 	add_stats(b, r, &r->buf[BUF_EVENTS]);
 	if (maps->recorded)
 		add_stats(b, r, maps);
-	/* the file of the top instance, with the brackets around our clock */
-	for (at = clock; at && *at; at++)
-		if (*at == '[' || *at == ']')
-			*at = ' ';
+	/* readers look for the clock in brackets, as in the file trace_clock */
 	snprintf(text, sizeof(text), "[%s]", r->opts.clock);
-	/* without the instance, the clock is no longer known */
+	/* the clock of a left recording is not known if its instance is gone */
 	if (*r->opts.clock)
 		add_option(b, OPTION_TRACECLOCK, text, strlen(text) + 1);
-	free(clock);
 	if (!uname(&u)) {
 		snprintf(text, sizeof(text), "%s %s %s %s", u.sysname, u.nodename, u.release,
 			 u.machine);

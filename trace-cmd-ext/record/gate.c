@@ -266,7 +266,8 @@ static int start_gate(struct rec_gate *g)
 	return ret;
 }
 
-static int report_cannot_wait(struct rec *r, int ret)
+/* Returns TOOL_FAIL. */
+static int stop_and_report(struct rec *r, int ret)
 {
 	rec_gate_stop(r);
 	tool_error("--wait-tables: programs cannot be made to wait here (fanotify: %s); record "
@@ -286,7 +287,7 @@ int rec_gate_prepare(struct rec *r)
 	r->gate->r = r;
 	r->gate->fanotify = r->gate->socket = r->gate->pid = -1;
 	ret = start_gate(r->gate);
-	return ret ? report_cannot_wait(r, ret) : 0;
+	return ret ? stop_and_report(r, ret) : 0;
 }
 
 void rec_gate_close_inherited(const struct rec *r)
@@ -320,7 +321,7 @@ int rec_gate_start(struct rec *r)
 	close(g->fanotify);
 	g->fanotify = -1;
 	if (ret)
-		return report_cannot_wait(r, ret);
+		return stop_and_report(r, ret);
 	if (!root)
 		tool_error("--wait-tables: programs below / do not wait: its file system is of a "
 			   "type that trace-ustack does not watch");

@@ -25,7 +25,7 @@
  *	names.c	names of tasks for trace.dat
  *	resume.c	files that recorders which are gone did not complete
  *	jit.c	/tmp/perf-PID.map of traced processes, kept next to the file
- *	summary.c	the contents of the file
+ *	summary.c	what follows when the file is complete: maps of JIT code, the summary
  *	join.c	joins requests with their stacks, for the summary
  *	json.c	the summary for programs
  *	free.c	frees a recording
@@ -181,7 +181,7 @@ bool own_tasks_has(const struct rec *r, pid_t tid);
  * Is this event about two tasks? Then ftrace may drop the event because of the other task: by a
  * filter of own_tasks_leave_out(), or by the list of tasks.
  */
-bool own_event_names_two_tasks(const struct rec_event *ev);
+bool rec_event_names_two_tasks(const struct rec_event *ev);
 /* Leave out the events of the recorder's tasks, and events about no other task; 0 or -errno. */
 int own_tasks_leave_out(struct rec *r);
 
@@ -449,7 +449,10 @@ size_t rec_jit_find_maps(const struct rec *r, const uint32_t *tgids, size_t nr,
 /* Copy these maps into FILE.jit. */
 void rec_jit_save_maps(struct rec *r, struct rec_jit_map *maps, size_t nr);
 void rec_jit_stop(struct rec *r);
-int rec_print_summary(struct rec *r);
+/* ---- summary.c ---- */
+
+/* Read the complete file: save the maps of JIT code, print the summary, and write --json. */
+int rec_finish_file(struct rec *r);
 
 /* ---- free.c ---- */
 

@@ -81,7 +81,7 @@ static void add_exclusions(struct text *b, const struct rec *r, const char *fiel
 		text_addf(b, "%s%s != %d", i ? " && " : "", field, (int)r->own[i]);
 }
 
-bool own_event_names_two_tasks(const struct rec_event *ev)
+bool rec_event_names_two_tasks(const struct rec_event *ev)
 {
 	size_t i;
 
@@ -96,7 +96,7 @@ bool own_event_names_two_tasks(const struct rec_event *ev)
 /* The condition for events about other tasks; false if @ev needs no condition. */
 static bool add_condition(struct text *b, const struct rec *r, const struct rec_event *ev)
 {
-	if (!own_event_names_two_tasks(ev))
+	if (!rec_event_names_two_tasks(ev))
 		return false;
 	if (!strcmp(ev->name, "sched_switch")) {
 		text_add(b, "(prev_pid != 0 && ");

@@ -24,7 +24,7 @@
 #define WAKE_MS		1000
 #define PAUSE_MS	50		/* poll() says half full, but there is no full page */
 #define PIPE_BYTES	(1 << 20)
-#define CPUS_A_THREAD	4
+#define CPUS_PER_THREAD	4
 
 struct rec_stream {
 	struct rec *r;
@@ -41,7 +41,7 @@ struct rec_reader {
 	pthread_t thread;
 	bool running;
 	int nr;
-	struct rec_stream *stream[CPUS_A_THREAD * NR_BUFS];
+	struct rec_stream *stream[CPUS_PER_THREAD * NR_BUFS];
 };
 
 void rec_get_raw_path(const struct rec *r, int buffer, int cpu, char path[PATH_MAX])
@@ -132,7 +132,7 @@ static void read_rest(struct rec_stream *s)
 static void *read_streams(void *arg)
 {
 	struct rec_reader *t = arg;
-	struct pollfd fds[1 + CPUS_A_THREAD * NR_BUFS] = {
+	struct pollfd fds[1 + CPUS_PER_THREAD * NR_BUFS] = {
 		{ .fd = t->r->stop, .events = POLLIN },
 	};
 	int ret, i, any, wait = WAKE_MS;
@@ -214,7 +214,7 @@ static int start_readers(struct rec *r)
 	sigset_t all, old;
 	int i, n, cpu, err = 0;
 
-	r->nr_readers = (r->nr_cpus + CPUS_A_THREAD - 1) / CPUS_A_THREAD;
+	r->nr_readers = (r->nr_cpus + CPUS_PER_THREAD - 1) / CPUS_PER_THREAD;
 	r->reader = calloc(r->nr_readers, sizeof(*r->reader));
 	if (!r->reader)
 		return tool_report_no_memory();
@@ -226,8 +226,8 @@ static int start_readers(struct rec *r)
 
 		t->r = r;
 		for (i = 0; i < NR_BUFS; i++)
-			for (cpu = n * CPUS_A_THREAD; r->buf[i].stream && cpu < r->nr_cpus &&
-			     cpu < (n + 1) * CPUS_A_THREAD; cpu++)
+			for (cpu = n * CPUS_PER_THREAD; r->buf[i].stream && cpu < r->nr_cpus &&
+			     cpu < (n + 1) * CPUS_PER_THREAD; cpu++)
 				if (r->buf[i].stream[cpu].opened)
 					t->stream[t->nr++] = &r->buf[i].stream[cpu];
 		if (!t->nr)

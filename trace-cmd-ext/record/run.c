@@ -124,7 +124,7 @@ static int run_steps(struct rec *r)
 	rec_unblock_signals();
 	if (!ret) {
 		rec_tables_save(r);
-		ret = rec_print_summary(r);
+		ret = rec_finish_file(r);
 		ret = ret ? ret : removed;
 	}
 	/* the thread of the tables gives them to the programs */

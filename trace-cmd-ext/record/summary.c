@@ -355,7 +355,7 @@ static int save_maps(struct rec *r, struct rec_stats *c)
 	return ret;
 }
 
-int rec_print_summary(struct rec *r)
+int rec_finish_file(struct rec *r)
 {
 	bool text = !r->opts.quiet && r->opts.summary && !r->opts.json;
 	struct rec_join *join = NULL;

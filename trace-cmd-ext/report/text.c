@@ -153,7 +153,7 @@ void printer_free(struct printer *p)
 	/* the model owns the join and the maps */
 	p->ustack->scan.join = NULL;
 	p->ustack->scan.maps = NULL;
-	handlers_unregister(p->ustack);
+	ustack_close(p->ustack);
 	jit_free(options.frames.jit);
 	options.frames.jit = NULL;
 	free(p);

@@ -19,7 +19,7 @@
 
 /* CPU seconds for any file, and one more for so many bytes: only a hostile file needs them. */
 #define SECONDS_BASE	30
-#define BYTES_A_SECOND	(1u << 20)
+#define BYTES_PER_SECOND	(1u << 20)
 
 static pid_t pager;
 static bool terminal;
@@ -118,7 +118,8 @@ int tool_run_in_child(const char *file, int (*run)(void *arg), void *arg)
 	if (!pid) {
 		limit_to_parent(parent);
 		pager = 0;
-		limit_cpu_time(SECONDS_BASE + (stat(file, &st) ? 0 : st.st_size / BYTES_A_SECOND));
+		limit_cpu_time(SECONDS_BASE +
+			       (stat(file, &st) ? 0 : st.st_size / BYTES_PER_SECOND));
 		tool_exit_child(tool_finish(run(arg)));
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)

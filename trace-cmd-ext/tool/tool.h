@@ -34,17 +34,19 @@ enum tool_exit {
  * written as \ooo.
  */
 void tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Print that a request for memory failed; returns TOOL_FAIL. */
+int tool_report_no_memory(void);
+
 /* Why something cannot be done */
 struct tool_why {
 	char text[PATH_MAX + 256];	/* "cause; remedy", as in an error */
 	size_t cause;			/* length of the cause in it */
 	const char *remedy;		/* NULL: none is known */
 };
-/* Print that a request for memory failed; returns TOOL_FAIL. */
-int tool_report_no_memory(void);
-/* Returns @error. @remedy may be NULL, and is not copied. */
+/* Fill @why. Returns @error. @remedy may be NULL, and is not copied. */
 int tool_set_why(struct tool_why *why, int error, const char *remedy, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+
 /* Print "trace-ustack NAME: ..." and a pointer to --help; returns TOOL_USAGE. */
 int tool_usage(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Print what is wrong with the option for which getopt_long() returned '?'; returns TOOL_USAGE. */

@@ -493,10 +493,10 @@ static size_t arm64_find_reference(const uint8_t *p, size_t len, uint64_t addr,
 }
 
 const struct arch_flow arm64_flow = {
-	.entered = { .sp_known = true, .ra_there = true },
+	.entered = { .sp_known = true, .ra_in_reg = true },
 	.align = 16,
 	.syscall_len = 4,
-	.ra_in_reg = true,
+	.calls_leave_ra_in_reg = true,
 	.insn = 4,
 	.relative = R_AARCH64_RELATIVE,
 	.irelative = R_AARCH64_IRELATIVE,

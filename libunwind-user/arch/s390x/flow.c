@@ -416,12 +416,12 @@ static size_t s390x_find_reference(const uint8_t *p, size_t len, uint64_t addr,
 }
 
 const struct arch_flow s390x_flow = {
-	.entered = { .sp_depth = SAVE_AREA, .sp_known = true, .ra_there = true },
+	.entered = { .sp_depth = SAVE_AREA, .sp_known = true, .ra_in_reg = true },
 	.align = 8,
 	.callee_area = SAVE_AREA,
 	.abi_ra_slot = 8 * RA - SAVE_AREA,
 	.syscall_len = 2,
-	.ra_in_reg = true,
+	.calls_leave_ra_in_reg = true,
 	.insn = 2,
 	.relative = R_390_RELATIVE,
 	.irelative = R_390_IRELATIVE,

@@ -18,7 +18,7 @@
 #include "libunwind-user/sframe/sframe.h"
 
 /* A block of the index has at least this many rows on average, and is not smaller. */
-#define ROWS_A_BLOCK	4
+#define ROWS_PER_BLOCK	4
 #define MIN_SHIFT	6
 /* A part that needs more rows gets only the first ones */
 #define MAX_WORDS	CHUNK_WORDS
@@ -328,7 +328,7 @@ static uint32_t index_shift(uint32_t nr_rows)
 {
 	uint32_t shift = PART_SHIFT;
 
-	while (shift > MIN_SHIFT && PART_SIZE >> shift < nr_rows / ROWS_A_BLOCK)
+	while (shift > MIN_SHIFT && PART_SIZE >> shift < nr_rows / ROWS_PER_BLOCK)
 		shift--;
 	return shift;
 }

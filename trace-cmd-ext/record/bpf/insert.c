@@ -84,7 +84,7 @@ struct cpu {
 	struct nest nest;
 	struct pending_cookie pending[NEST_LEVELS];
 	VEC(struct messages_event) held;	/* functions that wait for a kernel stack */
-	uint32_t count;			/* cookies written */
+	uint32_t count;			/* grows by 2 with each new cookie */
 	uint64_t size;			/* bytes of this CPU's file */
 };
 

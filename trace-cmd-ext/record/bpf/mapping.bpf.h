@@ -70,16 +70,16 @@ __noinline u64 find_entry(struct walk *w, u64 addr)
  * a structure, @size bytes in this kernel, and get its fields from there; 0 for fields that lie
  * further away.
  */
-static __always_inline int read_start(struct walk *w, const void *from, u32 size)
+static __always_inline int read_head(struct walk *w, const void *from, u32 size)
 {
-	return bpf_probe_read_kernel(w->node, size < START_SIZE ? size : START_SIZE, from);
+	return bpf_probe_read_kernel(w->node, size < HEAD_SIZE ? size : HEAD_SIZE, from);
 }
 
 #define GET_FIELD(w, pointer, field) ({					\
 	u32 __off = bpf_core_field_offset((pointer)->field);		\
 	typeof((pointer)->field) __v = 0;				\
 									\
-	if (__off <= START_SIZE - sizeof(__v))				\
+	if (__off <= HEAD_SIZE - sizeof(__v))				\
 		__v = *(typeof(__v) *)((void *)(w)->node + __off);	\
 	__v;								\
 })
@@ -91,7 +91,7 @@ static __always_inline int read_file(struct walk *w, struct mapping *m, struct f
 	struct inode___61 *inode_61 = (void *)inode;
 	struct super_block *sb;
 
-	if (read_start(w, inode, bpf_core_type_size(struct inode)))
+	if (read_head(w, inode, bpf_core_type_size(struct inode)))
 		return -1;
 	m->ino = GET_FIELD(w, inode, i_ino);
 	m->state.size = GET_FIELD(w, inode, i_size);
@@ -180,7 +180,7 @@ __noinline int read_mapping(struct walk *w, u64 addr)
 		i = NR_MAPPINGS - 1;
 	m = &w->map[i & (NR_MAPPINGS - 1)];
 	m->end = 0;
-	if (read_start(w, vma, bpf_core_type_size(struct vm_area_struct)))
+	if (read_head(w, vma, bpf_core_type_size(struct vm_area_struct)))
 		return -1;
 	m->start = GET_FIELD(w, vma, vm_start);
 	end = GET_FIELD(w, vma, vm_end);

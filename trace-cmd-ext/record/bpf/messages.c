@@ -27,7 +27,7 @@ struct numbered {
 	struct messages_event ev;
 };
 
-struct messages_cpu {
+struct messages_stream {
 	int fd;				/* -1: no message */
 	struct messages_event *batch;
 	unsigned int nr, pos;
@@ -56,74 +56,75 @@ static int open_temporary(const char *near, int cpu)
 	return fd;
 }
 
-static int write_batch(struct messages_cpu *c)
+static int write_batch(struct messages_stream *stream)
 {
-	int ret = fd_write_all(c->fd, c->batch, c->nr * sizeof(*c->batch));
+	int ret = fd_write_all(stream->fd, stream->batch, stream->nr * sizeof(*stream->batch));
 
 	if (!ret)
-		c->nr = 0;
+		stream->nr = 0;
 	return ret;
 }
 
-static int put_event(struct messages *m, struct messages_cpu *c, const struct messages_event *ev)
+static int put_event(struct messages *m, struct messages_stream *stream,
+		     const struct messages_event *ev)
 {
 	/* the other stream: a gap before @ev is noted at the next message of this stream */
 	if (ev->since) {
-		c += m->nr_cpus;
-		c->batch[c->nr++] = *ev;
-		return c->nr == BATCH ? write_batch(c) : 0;
+		stream += m->nr_cpus;
+		stream->batch[stream->nr++] = *ev;
+		return stream->nr == BATCH ? write_batch(stream) : 0;
 	}
-	c->batch[c->nr] = *ev;
-	c->batch[c->nr++].gap = c->gap;
-	m->gaps += c->gap;
-	c->gap = false;
-	return c->nr == BATCH ? write_batch(c) : 0;
+	stream->batch[stream->nr] = *ev;
+	stream->batch[stream->nr++].gap = stream->gap;
+	m->gaps += stream->gap;
+	stream->gap = false;
+	return stream->nr == BATCH ? write_batch(stream) : 0;
 }
 
 /* Write the waiting message with the lowest sequence number. */
-static int put_first(struct messages *m, struct messages_cpu *c)
+static int put_first(struct messages *m, struct messages_stream *stream)
 {
-	struct numbered first = c->window[0];
+	struct numbered first = stream->window[0];
 
-	memmove(c->window, c->window + 1, --c->waiting * sizeof(*c->window));
-	if (first.seq != c->next)
-		c->gap = true;
-	c->next = first.seq + 1;
-	return put_event(m, c, &first.ev);
+	memmove(stream->window, stream->window + 1, --stream->waiting * sizeof(*stream->window));
+	if (first.seq != stream->next)
+		stream->gap = true;
+	stream->next = first.seq + 1;
+	return put_event(m, stream, &first.ev);
 }
 
 /* Messages whose numbers follow without a gap need not wait. */
-static int put_ready(struct messages *m, struct messages_cpu *c)
+static int put_ready(struct messages *m, struct messages_stream *stream)
 {
 	int ret = 0;
 
-	while (!ret && c->waiting && c->window[0].seq == c->next)
-		ret = put_first(m, c);
+	while (!ret && stream->waiting && stream->window[0].seq == stream->next)
+		ret = put_first(m, stream);
 	return ret;
 }
 
-static int prepare_cpu(struct messages_cpu *c, const char *path, int cpu)
+static int prepare_stream(struct messages_stream *stream, const char *path, int cpu)
 {
-	if (c->fd >= 0)
+	if (stream->fd >= 0)
 		return 0;
-	c->fd = open_temporary(path, cpu);
-	if (c->fd < 0)
-		return c->fd;
-	c->batch = malloc(BATCH * sizeof(*c->batch));
-	c->window = malloc(WINDOW * sizeof(*c->window));
-	return c->batch && c->window ? 0 : -ENOMEM;
+	stream->fd = open_temporary(path, cpu);
+	if (stream->fd < 0)
+		return stream->fd;
+	stream->batch = malloc(BATCH * sizeof(*stream->batch));
+	stream->window = malloc(WINDOW * sizeof(*stream->window));
+	return stream->batch && stream->window ? 0 : -ENOMEM;
 }
 
 static int add_event(struct messages *m, const char *path, const struct msg_event *ev,
 		     const struct msg_sample *sample, uint64_t at)
 {
-	struct messages_cpu *c = &m->cpu[ev->cpu];
+	struct messages_stream *stream = &m->stream[ev->cpu];
 	unsigned int i;
 	int ret;
 
-	ret = prepare_cpu(c, path, ev->cpu);
+	ret = prepare_stream(stream, path, ev->cpu);
 	if (!ret && ev->since)
-		ret = prepare_cpu(c + m->nr_cpus, path, m->nr_cpus + ev->cpu);
+		ret = prepare_stream(stream + m->nr_cpus, path, m->nr_cpus + ev->cpu);
 	if (ret)
 		return ret;
 	/* a sample of a kernel thread has neither a stack nor a reason */
@@ -131,69 +132,70 @@ static int add_event(struct messages *m, const char *path, const struct msg_even
 		return -ENOMEM;
 	m->events++;
 	/* the message was already counted as missing, so it stays missing */
-	if ((int32_t)(ev->seq - c->next) < 0)
+	if ((int32_t)(ev->seq - stream->next) < 0)
 		return 0;
-	if (c->waiting == WINDOW) {
-		ret = put_first(m, c);
+	if (stream->waiting == WINDOW) {
+		ret = put_first(m, stream);
 		if (ret)
 			return ret;
-		if ((int32_t)(ev->seq - c->next) < 0)
+		if ((int32_t)(ev->seq - stream->next) < 0)
 			return 0;
 	}
-	for (i = c->waiting; i && (int32_t)(ev->seq - c->window[i - 1].seq) < 0; i--)
-		c->window[i] = c->window[i - 1];
-	c->window[i].seq = ev->seq;
-	c->window[i].ev = (struct messages_event){
+	for (i = stream->waiting; i && (int32_t)(ev->seq - stream->window[i - 1].seq) < 0; i--)
+		stream->window[i] = stream->window[i - 1];
+	stream->window[i].seq = ev->seq;
+	stream->window[i].ev = (struct messages_event){
 		.time = ev->time, .stack = ev->stack, .tid = ev->tid, .tgid = ev->tgid,
 		.cpu = ev->cpu, .event = ev->event, .reason = ev->reason, .ran = ev->ran,
 		.nr_kernel = sample ? sample->nr : 0, .flags = sample ? sample->flags : 0,
 		.offset = at, .since = ev->since, .counter = ev->counter,
 	};
-	c->waiting++;
-	return put_ready(m, c);
+	stream->waiting++;
+	return put_ready(m, stream);
 }
 
-static int finish_cpu(struct messages *m, struct messages_cpu *c, const struct msg_end *end)
+static int write_waiting(struct messages *m, struct messages_stream *stream,
+			 const struct msg_end *end)
 {
 	int ret = 0;
 
-	while (!ret && c->waiting)
-		ret = put_first(m, c);
+	while (!ret && stream->waiting)
+		ret = put_first(m, stream);
 	/* only an end that fits proves that nothing is missing */
-	if (!ret && (c->gap || !end || end->seq != c->next)) {
-		c->gap = true;
-		ret = put_event(m, c, &(struct messages_event){ .time = UINT64_MAX });
+	if (!ret && (stream->gap || !end || end->seq != stream->next)) {
+		stream->gap = true;
+		ret = put_event(m, stream, &(struct messages_event){ .time = UINT64_MAX });
 	}
 	if (!ret)
-		ret = write_batch(c);
-	free(c->window);
-	c->window = NULL;
+		ret = write_batch(stream);
+	free(stream->window);
+	stream->window = NULL;
 	return ret;
 }
 
 const struct messages_event *messages_peek(struct messages *m, int stream, int *error)
 {
-	struct messages_cpu *c = &m->cpu[stream];
+	struct messages_stream *s = &m->stream[stream];
 	ssize_t n;
 
-	if (c->pos < c->nr)
-		return &c->batch[c->pos];
-	if (c->fd < 0 || c->ended)
+	if (s->pos < s->nr)
+		return &s->batch[s->pos];
+	if (s->fd < 0 || s->ended)
 		return NULL;
 	do {
-		n = read(c->fd, c->batch, BATCH * sizeof(*c->batch));
+		n = read(s->fd, s->batch, BATCH * sizeof(*s->batch));
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		*error = -errno;
-	c->pos = 0;
-	c->nr = n < 0 ? 0 : n / sizeof(*c->batch);
-	c->ended = !c->nr;
-	return c->nr ? c->batch : NULL;
+	s->pos = 0;
+	s->nr = n < 0 ? 0 : n / sizeof(*s->batch);
+	s->ended = !s->nr;
+	return s->nr ? s->batch : NULL;
 }
 
 void messages_advance(struct messages *m, int stream)
 {
-	m->cpu[stream].pos++;
+	m->stream[stream].pos++;
 }
 
 /* --------------------------------- stacks -------------------------------- */
@@ -502,30 +504,47 @@ static int read_messages(struct message_file *s, char *why, size_t size)
 	return ret;
 }
 
+static int rewind_stream(struct messages_stream *stream)
+{
+	return lseek(stream->fd, 0, SEEK_SET) ? -errno : 0;
+}
+
+static int finish_event_stream(struct message_file *s, int cpu)
+{
+	const struct msg_end *end = s->end[cpu].head.size ? &s->end[cpu] : NULL;
+	struct messages_stream *stream = &s->m->stream[cpu];
+	int ret;
+
+	/* this CPU had no event */
+	if (stream->fd < 0 && end && !end->seq)
+		return 0;
+	ret = prepare_stream(stream, s->path, cpu);
+	if (!ret)
+		ret = write_waiting(s->m, stream, end);
+	return ret ? ret : rewind_stream(stream);
+}
+
+static int finish_probe_stream(struct messages_stream *stream)
+{
+	int ret;
+
+	if (stream->fd < 0)
+		return 0;
+	ret = write_batch(stream);
+	return ret ? ret : rewind_stream(stream);
+}
+
 /* Write what still waits, and go to the start of the file of each stream. */
 static int finish_streams(struct message_file *s)
 {
 	struct messages *m = s->m;
-	const struct msg_end *end;
-	struct messages_cpu *c;
 	int cpu, ret = 0;
 
 	for (cpu = 0; cpu < m->nr_cpus && !ret; cpu++) {
-		end = s->end[cpu].head.size ? &s->end[cpu] : NULL;
-		c = &m->cpu[cpu];
-		/* this CPU had no event */
-		if (c->fd < 0 && end && !end->seq)
-			continue;
-		ret = prepare_cpu(c, s->path, cpu);
+		/* this may add events to the other stream of the CPU */
+		ret = finish_event_stream(s, cpu);
 		if (!ret)
-			ret = finish_cpu(m, c, end);
-		if (!ret && lseek(c->fd, 0, SEEK_SET))
-			ret = -errno;
-		c += m->nr_cpus;
-		if (!ret && c->fd >= 0)
-			ret = write_batch(c);
-		if (!ret && c->fd >= 0 && lseek(c->fd, 0, SEEK_SET))
-			ret = -errno;
+			ret = finish_probe_stream(&m->stream[messages_probe_stream(m, cpu)]);
 	}
 	return ret;
 }
@@ -540,12 +559,12 @@ int messages_read(struct messages *m, const char *path, int nr_cpus, char *why, 
 	m->body = calloc(1, MAX_SIZE);
 	m->function = calloc(1, PYTHON_SIZE + MSG_MAX_TABLE);
 	m->nr_cpus = nr_cpus;
-	m->cpu = calloc(2 * nr_cpus, sizeof(*m->cpu));
-	for (stream = 0; m->cpu && stream < 2 * nr_cpus; stream++)
-		m->cpu[stream].fd = -1;
+	m->stream = calloc(2 * nr_cpus, sizeof(*m->stream));
+	for (stream = 0; m->stream && stream < 2 * nr_cpus; stream++)
+		m->stream[stream].fd = -1;
 	if (s)
 		s->end = calloc(nr_cpus, sizeof(*s->end));
-	if (!s || !s->end || !m->cpu || !m->body || !m->function) {
+	if (!s || !s->end || !m->stream || !m->body || !m->function) {
 		snprintf(why, size, "not enough memory");
 		goto out;
 	}
@@ -580,15 +599,15 @@ out:
 
 void messages_free(struct messages *m)
 {
-	int cpu;
+	int stream;
 
-	for (cpu = 0; m->cpu && cpu < 2 * m->nr_cpus; cpu++) {
-		if (m->cpu[cpu].fd >= 0)
-			close(m->cpu[cpu].fd);
-		free(m->cpu[cpu].batch);
-		free(m->cpu[cpu].window);
+	for (stream = 0; m->stream && stream < 2 * m->nr_cpus; stream++) {
+		if (m->stream[stream].fd >= 0)
+			close(m->stream[stream].fd);
+		free(m->stream[stream].batch);
+		free(m->stream[stream].window);
 	}
-	free(m->cpu);
+	free(m->stream);
 	vec_free(&m->stacks);
 	if (m->fd >= 0)
 		close(m->fd);

@@ -60,7 +60,7 @@ struct messages_skipped_runs {
 	uint16_t counter;
 };
 
-struct messages_cpu;
+struct messages_stream;
 
 struct messages {
 	VEC(struct messages_stack) stacks;
@@ -72,7 +72,7 @@ struct messages {
 	struct msg_python *function;	/* messages_read_python() reads a function into this */
 	VEC(struct messages_task) tasks;	/* tasks that sent a message about an event */
 	struct hidx task_idx;
-	struct messages_cpu *cpu;	/* one for each stream: two for each CPU */
+	struct messages_stream *stream;	/* two for each CPU */
 	VEC(struct messages_skipped_runs) skipped;
 	bool skipped_unknown;		/* the counts at the end are not in the file */
 	int nr_cpus;

@@ -104,7 +104,7 @@ struct cached_walk {
 };
 
 #define NR_CACHED_WALKS	1024
-#define START_SIZE	192		/* bytes of @node that read_start() fills */
+#define HEAD_SIZE	192		/* bytes of a structure, in @node: read_head() */
 #define NO_WINDOW	1		/* an address at which no window starts */
 
 /* The frames of Python: python.bpf.h */
