@@ -122,7 +122,7 @@ struct found {
 	struct file_range builtins, call_helper;
 	uint64_t low, high, flag, return_barrier, frame_layout;
 	struct callees v8, hotspot;
-	bool is_v8, is_hotspot, is_erlang;	/* it may be */
+	bool is_v8, is_hotspot;		/* it may be */
 	bool thaws;			/* there are virtual threads */
 	bool no_memory;
 };
@@ -217,8 +217,8 @@ static bool find_kind(struct found *f, Elf_Scn *names)
 		return false;
 	f->is_v8 = memmem(data->d_buf, data->d_size, BLOCK, sizeof(BLOCK));
 	f->is_hotspot = memmem(data->d_buf, data->d_size, LOW_BOUND, sizeof(LOW_BOUND));
-	f->is_erlang = memmem(data->d_buf, data->d_size, FRAME_LAYOUT, sizeof(FRAME_LAYOUT));
-	return f->is_v8 || f->is_hotspot || f->is_erlang;
+	return f->is_v8 || f->is_hotspot ||
+	       memmem(data->d_buf, data->d_size, FRAME_LAYOUT, sizeof(FRAME_LAYOUT));
 }
 
 static void read_symbols(struct found *f, Elf *elf)
@@ -335,9 +335,9 @@ static bool find_runtime(struct found *f, Elf *elf, struct runtime *r)
 	if (f->no_memory)
 		return false;
 	off = code.p_offset - code.p_vaddr;
-	if (f->is_erlang) {
-		r->own_stacks = f->frame_layout ? f->frame_layout + off : 0;
-		return r->own_stacks;
+	if (f->frame_layout) {
+		r->own_stacks = f->frame_layout + off;
+		return true;
 	}
 	if (f->block && f->block <= f->builtins.start && is_in(&code, &f->builtins)) {
 		r->callers = convert_to_offsets(&code, &f->builtins);
