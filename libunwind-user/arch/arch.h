@@ -128,6 +128,7 @@ struct arch_op {
 	uint16_t flags;
 };
 
+#define ARCH_PC_THUNK	4	/* bytes, see is_pc_thunk() */
 #define ARCH_MAX_TABLE	1024	/* entries of a jump table */
 #define ARCH_MAX_TRAIL	16	/* instructions before an indirect jump that show its table */
 #define ARCH_REFERENCE	8	/* bytes that show a reference, see find_reference() */
@@ -307,10 +308,10 @@ struct arch {
 	 */
 	int (*add_plt_rows)(const struct arch_plt *to, uint64_t start, uint64_t end);
 	/*
-	 * The length of the code at @p if it is a function that reads its return address and
-	 * returns, which is all of it; 0: other code. NULL: there are no such functions.
+	 * The ARCH_PC_THUNK bytes at @p are a function that reads its return address and returns.
+	 * NULL: there are no such functions.
 	 */
-	size_t (*match_pc_thunk)(const uint8_t *p, size_t len);
+	bool (*is_pc_thunk)(const uint8_t *p);
 	/* How to compare rows with code; NULL: rows are not compared. */
 	const struct arch_flow *compare;
 	/* How to follow code without rows; NULL: such code is not followed. */

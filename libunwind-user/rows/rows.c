@@ -363,15 +363,15 @@ int rows_add_plts(struct rows *r)
 	return nr_fdes == r->nr_fdes ? 0 : rows_sort(r);
 }
 
-/* Add the row of a function of @len bytes that changes nothing but a register. */
-static int add_pc_thunk(struct rows *r, uint64_t start, size_t len)
+/* Add the row of a thunk, which changes nothing but a register. */
+static int add_pc_thunk(struct rows *r, uint64_t start)
 {
 	uint8_t word = r->img->addr_size;
 	const struct cfi_row row = {
 		.cfa = cfi_rule(CFI_REG, r->arch->abi->reg_sp, word),
 		.ra = cfi_rule(CFI_AT_CFA, 0, -word),
 	};
-	int ret = rows_add_fde(r, start, start + len);
+	int ret = rows_add_fde(r, start, start + ARCH_PC_THUNK);
 
 	return ret ? ret : rows_add_row(r, 0, &row);
 }
@@ -381,20 +381,19 @@ static int add_pc_thunks_in(struct rows *r, uint64_t start, uint64_t end)
 {
 	uint64_t base = r->img->text.start, at;
 	const uint8_t *code;
-	size_t len;
 	int ret = 0;
 
 	while (!ret) {
 		at = (start + FUNC_ALIGN - 1) & -FUNC_ALIGN;
-		if (at + 4 > end || !image_in_code_range(r->img, at, at + 4) ||
+		if (at + ARCH_PC_THUNK > end ||
+		    !image_in_code_range(r->img, at, at + ARCH_PC_THUNK) ||
 		    (at > start && !rows_is_padding(r, start - base, at - base)))
 			return 0;
-		code = image_code(r->img, at, 4);
-		len = code ? r->arch->match_pc_thunk(code, 4) : 0;
-		if (!len)
+		code = image_code(r->img, at, ARCH_PC_THUNK);
+		if (!code || !r->arch->is_pc_thunk(code))
 			return 0;
-		ret = add_pc_thunk(r, at, len);
-		start = at + len;
+		ret = add_pc_thunk(r, at);
+		start = at + ARCH_PC_THUNK;
 	}
 	return ret;
 }
@@ -405,7 +404,7 @@ int rows_add_pc_thunks(struct rows *r)
 	uint64_t base = r->img->text.start, end;
 	int ret = 0;
 
-	if (!r->arch->match_pc_thunk)
+	if (!r->arch->is_pc_thunk)
 		return 0;
 	for (i = 0; i < nr_fdes && !ret; i++) {
 		end = i + 1 < nr_fdes ? base + r->fde[i + 1].start : r->img->text.end;

@@ -244,7 +244,7 @@ uint32_t rows_intern_state(struct rows *r, const struct cfi_row *state);
 int rows_sort(struct rows *r);
 
 /*
- * Add FDEs for functions that only read their return address (arch.match_pc_thunk), if nothing but
+ * Add FDEs for functions that only read their return address (arch.is_pc_thunk), if nothing but
  * padding is between them and the FDE before. Keeps the FDEs sorted.
  */
 int rows_add_pc_thunks(struct rows *r);

@@ -40,14 +40,12 @@ static size_t get_padding_length(const uint8_t *p, size_t len)
 }
 
 /* mov (%esp),%REG; ret, where REG is neither ESP nor EBP. Source: glibc, sysdeps/i386/crti.S */
-static size_t match_pc_thunk(const uint8_t *p, size_t len)
+static bool is_pc_thunk(const uint8_t *p)
 {
-	unsigned int reg;
+	unsigned int reg = p[1] >> 3;
 
-	if (len < 4 || p[0] != 0x8b || (p[1] & 0xc7) != 0x04 || p[2] != 0x24 || p[3] != 0xc3)
-		return 0;
-	reg = p[1] >> 3;
-	return reg == 4 || reg == 5 ? 0 : 4;
+	return p[0] == 0x8b && (p[1] & 0xc7) == 0x04 && p[2] == 0x24 && p[3] == 0xc3 &&
+	       reg != 4 && reg != 5;
 }
 
 /*
@@ -103,6 +101,6 @@ const struct arch arch_i386 = {
 	.get_padding_length = get_padding_length,
 	.ends_system_call = amd64_ends_system_call,
 	.has_stack_start = has_stack_start,
-	.match_pc_thunk = match_pc_thunk,
+	.is_pc_thunk = is_pc_thunk,
 	.compare = &i386_flow,
 };
