@@ -135,7 +135,8 @@ struct sframe_rule {
 #define SFRAME_ROW_MANGLED	0x2	/* RA is signed (arm64) */
 #define SFRAME_ROW_SP		0x4	/* cfa is the caller's SP; only ustep_sigreturn() sets it */
 /* Where the caller's value of arch->reg_kept is: SFRAME_KEPT_UNKNOWN, _IN_REG, n: at CFA - 8 * n */
-#define SFRAME_ROW_KEPT(flags)	((flags) >> 8 & 0xff)
+#define SFRAME_ROW_KEPT_MASK	0xff00
+#define SFRAME_ROW_KEPT(flags)	(((flags) & SFRAME_ROW_KEPT_MASK) >> 8)
 #define SFRAME_ROW_FLAGS_KEPT(slot)	((u32)(slot) << 8)
 
 /*

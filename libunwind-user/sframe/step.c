@@ -74,26 +74,24 @@ static int read_reg(const struct ustep *s, const struct ustep_env *env, unsigned
 }
 
 /*
- * Find arch->reg_kept in the caller's frame. Returns USTEP_KEPT with its value in @kept,
- * USTEP_KEPT_AT with its address there, or 0. This reads memory only if the value is in a signal
- * frame; else a later step reads it, if that step needs it.
+ * Find arch->reg_kept in the caller's frame, from where it is in this one. Returns USTEP_KEPT with
+ * its value in @s->kept, USTEP_KEPT_AT with its address there, or 0. This reads memory only if the
+ * value is in a signal frame; else a later step reads it, if that step needs it.
  */
-static u32 find_kept_reg(const struct ustep *s, const struct ustep_env *env,
-			 const struct sframe_row *row, u64 cfa, u64 *kept)
+static inline u32 find_kept_reg(struct ustep *s, const struct ustep_env *env,
+				const struct sframe_row *row, u64 cfa)
 {
 	u32 slot = SFRAME_ROW_KEPT(row->flags), known = s->flags & (USTEP_KEPT | USTEP_KEPT_AT);
 
 	if (slot == SFRAME_KEPT_UNKNOWN)
 		return 0;
 	if (slot != SFRAME_KEPT_IN_REG) {
-		*kept = cfa - (u64)slot * 8;
+		s->kept = cfa - (u64)slot * 8;
 		return USTEP_KEPT_AT;
 	}
-	if (known) {
-		*kept = s->kept;
+	if (known)
 		return known;
-	}
-	return read_reg(s, env, env->arch->reg_kept, kept) ? 0 : USTEP_KEPT;
+	return read_reg(s, env, env->arch->reg_kept, &s->kept) ? 0 : USTEP_KEPT;
 }
 
 static int base_plus_offset(const struct ustep *s, const struct ustep_env *env,
@@ -242,14 +240,15 @@ static inline bool is_doubtful(const struct ustep_env *env, const struct sframe_
 }
 
 /*
- * @plain: RA is saved, the row has no flags, SP and FP are known, a word has 8 bytes; nearly all
- * steps are so. It must be a constant: a walk spends most of its time in the copy with @plain true.
+ * @plain: RA is saved, the only flags of the row are SFRAME_ROW_KEPT_MASK, SP and FP are known, a
+ * word has 8 bytes; nearly all steps are so. It must be a constant: a walk spends most of its time
+ * in the copy with @plain true.
  */
 static __always_inline int step_by_row(struct ustep *s, const struct ustep_env *env,
 				       const struct sframe_row *row, const bool plain)
 {
 	const u32 word = plain ? 8 : word_size(env);
-	u64 cfa, sp, ra, fp, kept = 0;
+	u64 cfa, sp, ra, fp;
 	u32 flags = 0;
 	int ret;
 
@@ -287,18 +286,15 @@ static __always_inline int step_by_row(struct ustep *s, const struct ustep_env *
 	if (unlikely(!ra))
 		return USTEP_OUTERMOST;
 
-	if (!plain) {
-		if (row->fp.base == SFRAME_SAME)
-			flags = s->flags & USTEP_NO_FP;
-		if (row->flags & SFRAME_ROW_SIGNAL) {
-			ret = leave_signal_frame(s, env, row, ra, sp);
-			if (ret)
-				return ret;
-			flags |= s->flags;
-		} else {
-			flags |= find_kept_reg(s, env, row, cfa, &kept);
-		}
-		s->kept = kept;
+	if (!plain && row->fp.base == SFRAME_SAME)
+		flags = s->flags & USTEP_NO_FP;
+	if (!plain && row->flags & SFRAME_ROW_SIGNAL) {
+		ret = leave_signal_frame(s, env, row, ra, sp);
+		if (ret)
+			return ret;
+		flags |= s->flags;
+	} else if (row->flags) {
+		flags |= find_kept_reg(s, env, row, cfa);
 	}
 	s->flags = flags;
 	s->ip = ra;
@@ -323,7 +319,7 @@ static sframe_noinline int step_any(struct ustep *s, const struct ustep_env *env
 
 int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_row *row)
 {
-	if (likely(!row->flags && row->ra.base == SFRAME_CFA &&
+	if (likely(!(row->flags & ~SFRAME_ROW_KEPT_MASK) && row->ra.base == SFRAME_CFA &&
 		   !(s->flags & (USTEP_NO_SP | USTEP_NO_FP)) && word_size(env) == 8))
 		return step_by_row(s, env, row, true);
 	return step_any(s, env, row);
