@@ -44,8 +44,8 @@ GUEST_TABLES := $(patsubst tests/guest/prog/tables/%,$(GUEST)/tables/%,$(basenam
 		$(addprefix $(GUEST)/tables/musl-,calls calls-static calls-stripped)) \
 	$(if $(filter x86_64,$(MACHINE)),$(addprefix $(GUEST)/tables/,uncovered uncovered32)) \
 	$(if $(and $(filter x86_64,$(MACHINE)),$(shell command -v go)),\
-		$(addprefix $(GUEST)/tables/go-,busy calls calls-stripped cgo switches \
-			switches-stripped))
+		$(addprefix $(GUEST)/tables/go-,busy calls calls-stripped cgo cgo-pie cgo.so load \
+			switches switches-pie switches-stripped))
 TABLES_CFLAGS := $(filter-out -std=%,$(GUEST_CFLAGS)) -fomit-frame-pointer -Wl,--build-id
 
 $(GUEST_TABLES): $(wildcard tests/guest/prog/tables/*.h) $(wildcard libunwind-user/abi/*.h)
@@ -94,11 +94,21 @@ $(GUEST)/tables/go-%: tests/guest/prog/tables/go/%.go
 	@mkdir -p $(@D)
 	$(Q_GEN)GOCACHE=$(abspath $(O))/go-cache GO111MODULE=off CGO_ENABLED=0 go build -o $@ $<
 
+$(GUEST)/tables/go-%-pie: tests/guest/prog/tables/go/%.go
+	@mkdir -p $(@D)
+	$(Q_GEN)GOCACHE=$(abspath $(O))/go-cache GO111MODULE=off CGO_ENABLED=0 \
+		go build -buildmode=pie -o $@ $<
+
 # With a C library, and C code in between
-$(GUEST)/tables/go-cgo: tests/guest/prog/tables/go/cgo.go
+$(addprefix $(GUEST)/tables/,go-cgo go-cgo-pie go-cgo.so): tests/guest/prog/tables/go/cgo.go
 	@mkdir -p $(@D)
 	$(Q_GEN)GOCACHE=$(abspath $(O))/go-cache GO111MODULE=off CGO_ENABLED=1 CC="$(CC)" \
-		go build -o $@ $<
+		go build $(if $(filter %-pie,$@),-buildmode=pie) \
+		$(if $(filter %.so,$@),-buildmode=c-shared) -o $@ $<
+	@rm -f $(basename $@).h
+
+$(GUEST)/tables/go-load: tests/guest/prog/tables/go/load.c $(GUEST)/tables/go-cgo.so
+	$(Q_LD)$(CC) $(TABLES_CFLAGS) -o $@ $< -L$(@D) -l:go-cgo.so '-Wl,-rpath,$$ORIGIN'
 
 # As Debian has them: names are in .gopclntab only
 $(GUEST)/tables/go-%-stripped: $(GUEST)/tables/go-%

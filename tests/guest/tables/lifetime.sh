@@ -103,6 +103,7 @@ record_running()
 }
 check "replaced while it runs: recorded" record_running
 check "replaced while it runs: stacks are complete" complete app --flags-only --min 100
+keep $TEST_TMP/trace.dat $TEST_TMP/report
 kill $pid
 check "replaced, a new run: recorded" record_command ./app 0.1
 check "replaced, a new run: no stack is by the old table" \

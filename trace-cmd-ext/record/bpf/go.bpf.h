@@ -30,11 +30,12 @@
 #include "mapping.bpf.h"
 #include "step.bpf.h"
 
-#define GO_CODE_WORDS	7
+#define GO_CODE_WORDS	8
 #define GO_CODE		55		/* bytes of the longest form */
+#define GO_PIC_CODE	45		/* position-independent: the same, after GO_LOAD_TLS */
+#define GO_LOAD_TLS	7
 #define GO_SHORT_CODE	13		/* and of the shortest form */
 #define GO_FUNCTION	384		/* bytes before its return address, at most */
-#define GO_TLS		-8		/* where the current g is, from the thread pointer on */
 
 /* How a function finds SP */
 enum go_how {
@@ -51,6 +52,7 @@ struct go_switch {
 	u32 g, depth;			/* offsets from SP: of the g, and of the depth or SP */
 	u32 stack_end;			/* offset of a field */
 	u32 goroutine;			/* the same; less than 2^31 */
+	u64 tls;			/* where the current g is, from the thread pointer on */
 	bool saves_fp;
 	u64 field, value;		/* GO_BY_THREAD: where SP was read, and SP */
 };
@@ -73,26 +75,39 @@ static __always_inline bool ends_call(const u64 *code, const u32 at, struct go_s
 	       result < 0x80 && (s->saves_fp || (u8)end == 0xc3);
 }
 
-/* mov %rdi, %fs:-8 */
-#define IS_STORE_G(code, at)	(CODE_AT(code, at) == 0xfffff8253c894864ull)
+/*
+ * An access to the current g: OP %fs:TLS, %REG, where OP is 0x8b (load) or 0x89 (store). In
+ * position-independent code, a register has TLS: OP %fs:(%rcx), %REG.
+ */
+#define G_SIZE(pic)		((pic) ? 4 : 9)
+#define G_TLS(code, at)		((s32)CODE_AT(code, (at) + 5))
+
+static __always_inline bool accesses_g(const u64 *code, const u32 at, const u32 op, const u32 reg,
+				       const bool pic)
+{
+	const u32 modrm = reg << 3 | (pic ? 1 : 4);
+
+	return (u32)CODE_AT(code, at) == (0x4864 | op << 16 | modrm << 24) &&
+	       (pic || (u8)CODE_AT(code, at + 4) == 0x25);
+}
 
 /*
- * asmcgocall(): mov G(%rsp), %rdi; mov END(%rdi), %rsi; sub DEPTH(%rsp), %rsi; mov %rdi, %fs:-8;
- * then as above. The depth can be at SP itself.
+ * asmcgocall(): mov G(%rsp), %rdi; mov END(%rdi), %rsi; sub DEPTH(%rsp), %rsi; the current g is
+ * %rdi; then as above. The depth can be at SP itself.
  */
-static __always_inline bool changes_by_depth(const u64 *code, struct go_switch *s)
+static __always_inline bool changes_by_depth(const u64 *code, struct go_switch *s, const bool pic)
 {
 	s->g = code[0] >> 32 & 0xff;
 	s->stack_end = code[1] & 0xff;
 	if ((code[0] & 0xffffff80ffffffffull) != 0x778b4800247c8b48ull || s->stack_end >> 7)
 		return false;
-	if ((u32)CODE_AT(code, 9) == 0x24742b48 && IS_STORE_G(code, 14)) {
+	if ((u32)CODE_AT(code, 9) == 0x24742b48 && accesses_g(code, 14, 0x89, 7, pic)) {
 		s->depth = code[1] >> 40 & 0xff;
-		return !(s->depth >> 7) && ends_call(code, 23, s);
+		return !(s->depth >> 7) && ends_call(code, 14 + G_SIZE(pic), s);
 	}
 	s->depth = 0;
-	return (u32)CODE_AT(code, 9) == 0x24342b48 && IS_STORE_G(code, 13) &&
-	       ends_call(code, 22, s);
+	return (u32)CODE_AT(code, 9) == 0x24342b48 && accesses_g(code, 13, 0x89, 7, pic) &&
+	       ends_call(code, 13 + G_SIZE(pic), s);
 }
 
 /* asmcgocall() on the stack of the thread: mov SLOT(%rsp), %rsi; then as above */
@@ -107,26 +122,57 @@ static __always_inline bool changes_by_slot(const u64 *code, struct go_switch *s
 }
 
 /*
- * systemstack(): mov %fs:-8, %rax; mov THREAD(%rax), %rbx; mov GOROUTINE(%rbx), %rax; mov %rax,
- * %fs:-8; mov SP(%rax), %rsp; movq $0, SP(%rax); ret. Since Go 1.21, it also loads FP, and clears
- * it, and has saved FP.
+ * systemstack(): %rax is the current g; mov THREAD(%rax), %rbx; mov GOROUTINE(%rbx), %rax; the
+ * current g is %rax; mov SP(%rax), %rsp; movq $0, SP(%rax); ret. Since Go 1.21, it also loads FP,
+ * and clears it, and has saved FP.
  */
-static __always_inline bool changes_by_thread(const u64 *code, struct go_switch *s)
+static __always_inline bool changes_by_thread(const u64 *code, struct go_switch *s, const bool pic)
 {
-	u64 sp = code[4] & 0xff, fp = code[4] >> 32 & 0xff;
+	const u32 fields = G_SIZE(pic), store = fields + 11, end = store + G_SIZE(pic);
+	u64 word = CODE_AT(code, end), fp = word >> 56;
 
-	s->thread = code[1] >> 32 & 0xff;
-	s->goroutine = code[2];
-	s->sp = sp;
-	if (code[0] != 0xfffff825048b4864ull ||
-	    (code[1] & 0xffffff80ffffffffull) != 0x838b4800588b48ffull ||
-	    code[2] >> 31 != 0x04894864ull << 1 || code[3] != 0x608b48fffffff825ull || sp >> 7)
+	s->thread = CODE_AT(code, fields) >> 24 & 0xff;
+	s->goroutine = CODE_AT(code, fields + 7);
+	s->sp = word >> 24 & 0xff;
+	if (!accesses_g(code, 0, 0x8b, 0, pic) || !accesses_g(code, store, 0x89, 0, pic) ||
+	    (CODE_AT(code, fields) & 0xffffff80ffffffull) != 0x838b4800588b48ull ||
+	    s->goroutine >> 31 || (word & 0x80ffffff) != 0x608b48)
 		return false;
-	s->saves_fp = code[4] >> 8 == (0x40c74800688b48ull | fp << 24);
+	if (!pic) {
+		s->tls = (s64)G_TLS(code, 0);
+		if (G_TLS(code, store) != G_TLS(code, 0))
+			return false;
+	}
+	s->saves_fp = (word >> 32 & 0xffffff) == 0x688b48;
 	if (s->saves_fp)
-		return code[5] == (0x40c7480000000000ull | sp) &&
-		       (code[6] & 0xffffffffffffffull) == (0xc35d0000000000ull | fp);
-	return code[4] >> 8 == (sp << 24 | 0x40c748) && (u16)code[5] == 0xc300;
+		return CODE_AT(code, end + 8) == (0x40c748ull | (u64)s->sp << 24) &&
+		       CODE_AT(code, end + 16) == (0x40c748ull | fp << 24) &&
+		       (u16)CODE_AT(code, end + 24) == 0xc35d;
+	return CODE_AT(code, end + 4) == (0x40c748ull | (u64)s->sp << 24) &&
+	       (u8)CODE_AT(code, end + 12) == 0xc3;
+}
+
+/* Returns 0 if the word cannot be read. */
+static __always_inline u64 load_word(u64 addr)
+{
+	u64 word;
+
+	return bpf_probe_read_user(&word, WORD, (void *)addr) ? 0 : word;
+}
+
+/*
+ * Does the code start with mov $TLS, %rcx? That is so in position-independent programs. Libraries
+ * load it from memory.
+ */
+static __always_inline bool loads_tls(const u64 *code, u64 ip, struct go_switch *s)
+{
+	s64 operand = (s32)(code[0] >> 24);
+
+	if ((code[0] & 0xffffff) == 0xc1c748)
+		s->tls = operand;
+	else if ((code[0] & 0xffffff) == 0x0d8b48)
+		s->tls = load_word(ip + GO_LOAD_TLS + operand);
+	return s->tls;
 }
 
 static __always_inline void read_switch(u64 ip, struct go_switch *s)
@@ -137,20 +183,20 @@ static __always_inline void read_switch(u64 ip, struct go_switch *s)
 	if (bpf_probe_read_user(code, GO_CODE, (void *)ip) &&
 	    bpf_probe_read_user(code, GO_SHORT_CODE, (void *)ip))
 		return;
-	if (changes_by_thread(code, s))
+	if (loads_tls(code, ip, s)) {
+		if (bpf_probe_read_user(code, GO_PIC_CODE, (void *)(ip + GO_LOAD_TLS)))
+			return;
+		if (changes_by_thread(code, s, true))
+			s->how = GO_BY_THREAD;
+		else if (changes_by_depth(code, s, true))
+			s->how = GO_BY_DEPTH;
+	} else if (changes_by_thread(code, s, false)) {
 		s->how = GO_BY_THREAD;
-	else if (changes_by_depth(code, s))
+	} else if (changes_by_depth(code, s, false)) {
 		s->how = GO_BY_DEPTH;
-	else if (changes_by_slot(code, s))
+	} else if (changes_by_slot(code, s)) {
 		s->how = GO_BY_SLOT;
-}
-
-/* Returns 0 if the word cannot be read. */
-static __always_inline u64 load_word(u64 addr)
-{
-	u64 word;
-
-	return bpf_probe_read_user(&word, WORD, (void *)addr) ? 0 : word;
+	}
 }
 
 /* SP after the change; 0: it is not known */
@@ -168,7 +214,7 @@ static __always_inline u64 find_sp(const struct walk *w, struct go_switch *s)
 	}
 	if (s->how != GO_BY_THREAD || w->switched)
 		return 0;
-	g = load_word(task->thread.fsbase + GO_TLS);
+	g = load_word(task->thread.fsbase + s->tls);
 	goroutine = load_word(load_word(g + s->thread) + s->goroutine);
 	if (!goroutine || goroutine == g)
 		return 0;

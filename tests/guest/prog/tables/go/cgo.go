@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 //
-// cgo: goroutines that call C, which sleeps and calls Go
+// cgo: goroutines that call C, which sleeps and calls Go. As a library, it is goRun().
 package main
 
 /*
@@ -34,7 +34,8 @@ func callC(calls int) {
 	C.rest(C.int(calls))
 }
 
-func main() {
+//export goRun
+func goRun() {
 	var all sync.WaitGroup
 
 	for i := 0; i < 4; i++ {
@@ -48,4 +49,8 @@ func main() {
 		}(i)
 	}
 	all.Wait()
+}
+
+func main() {
+	goRun()
 }
