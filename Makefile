@@ -100,10 +100,9 @@ TEST_PROGRAMS :=
 CHECK_TARGETS :=
 # CHECK_TARGETS run in parallel, so make builds their common prerequisites first
 CHECK_NEEDS :=
+# So do TEST_TARGETS. guest-tests runs before them and alone, because its guests need all processors
 TEST_TARGETS :=
-# so do TEST_TARGETS, except GUEST_TARGETS: their guests need all processors, so these run alone
 TEST_NEEDS :=
-GUEST_TARGETS := guest-tests
 FULL_TARGETS :=
 BENCH_TARGETS :=
 INSTALL_TARGETS :=
@@ -217,9 +216,9 @@ test-programs: build
 	@+$(SUB_BUILD) -k test-needs || echo 'some programs of tests do not build, see above'
 
 # Groups for scripts/tally. Of a group, those that take longest start first.
-TEST_LONG := test-stock-7.3 test-native test-stock-6.12 check-races check-leaks
+TEST_LONG := test-stock-7.3 test-native test-stock-6.12 check-harness-guest check-races check-leaks
 TEST_GROUPS = -j2 $(filter $(CHECK_LONG),$(CHECK_TARGETS)) \
-	$(filter-out $(CHECK_LONG),$(CHECK_TARGETS)) -1 $(GUEST_TARGETS) \
+	$(filter-out $(CHECK_LONG),$(CHECK_TARGETS)) -1 guest-tests \
 	-j2 $(foreach t,$(TEST_LONG),$(filter $(t),$(TEST_TARGETS))) \
 	$(filter-out $(TEST_LONG),$(TEST_TARGETS))
 

@@ -2,7 +2,7 @@
 # The harness tests itself: a harness that cannot fail tests nothing. Guests of other architectures.
 
 CHECK_TARGETS += lint check-shared check-docs check-harness
-GUEST_TARGETS += check-harness-guest
+TEST_TARGETS += check-harness-guest
 
 .PHONY: lint check-shared check-docs check-harness check-harness-guest
 
