@@ -5,9 +5,9 @@
  * A stack is hostile input too: it may be corrupt, or made so that its frames never end. These
  * rules keep a walk finite:
  *
- *  - The stack pointer moves up with each step. Only in the topmost or an interrupted frame it may
- *    stay, if RA is in a register or saved in the caller's frame: such a function uses no stack, or
- *    not yet. Its caller is neither topmost nor interrupted.
+ *  - The stack pointer moves up with each step. Only in the innermost or an interrupted frame it
+ *    may stay, if RA is in a register or saved in the caller's frame: such a function uses no
+ *    stack, or not yet. Its caller is neither innermost nor interrupted.
  *  - Only a signal frame may lead anywhere, because it can be on a stack of its own. So any circle
  *    contains a signal frame. Brent's algorithm finds the circle: it keeps the state after signal
  *    frame number 1, 2, 4, 8 ..., and compares each later one with it. Two frames of a stack cannot
@@ -340,8 +340,8 @@ static bool has_code(const struct ustep_env *env, const struct sframe_sig *sig, 
 }
 
 /*
- * A handler returns to the first instruction. Only a topmost or interrupted frame may be further:
- * at the system call, or after it while the kernel runs it.
+ * A handler returns to the first instruction. Only an innermost or interrupted frame may be
+ * further: at the system call, or after it while the kernel runs it.
  */
 static bool is_in_sigreturn(const struct ustep *s, const struct ustep_env *env,
 			    const struct sframe_sig *sig)

@@ -40,8 +40,8 @@ struct ustep_env {
 	int (*read)(void *ctx, u64 addr, u64 *words, unsigned int nr);
 #endif
 	/*
-	 * Get a register of the topmost frame by its DWARF number; never SP or FP. Returns 0, or a
-	 * negative errno if the register is not known. NULL: no register is known.
+	 * Get a register of the innermost frame by its DWARF number; never SP or FP. Returns 0,
+	 * or a negative errno if the register is not known. NULL: no register is known.
 	 */
 	int (*get_reg)(void *ctx, unsigned int reg, u64 *value);
 	/* Read @size bytes (up to 16) of code. NULL: ustep_sigreturn() always fails */
@@ -52,7 +52,7 @@ struct ustep_env {
 };
 
 /* Flags of a state. Without USTEP_EXACT, ip is a return address. */
-#define USTEP_EXACT	0x1	/* ip is the next instruction: topmost or interrupted */
+#define USTEP_EXACT	0x1	/* ip is the next instruction: innermost or interrupted */
 #define USTEP_INNERMOST	0x2	/* get_reg() gives this frame's registers */
 #define USTEP_SIGNAL	0x4	/* the signal frame at sig holds this frame's registers */
 /*
@@ -71,7 +71,7 @@ struct ustep_env {
 
 /*
  * A frame, and what is known about its registers. After a step by a row, IP, SP and FP are known,
- * because rows restore them. Other registers are known only in the topmost and in interrupted
+ * because rows restore them. Other registers are known only in the innermost and in interrupted
  * frames, because rows do not say where functions save them. Some tables say it for one register,
  * arch->reg_kept: it is known as long as the walk uses only rows of such tables.
  */
@@ -87,7 +87,7 @@ struct ustep {
 	u32	sig_kind;	/* USTEP_SIGNAL: index in arch->sigs */
 };
 
-/* Start at the topmost frame. */
+/* Start at the innermost frame. */
 static inline void ustep_init(struct ustep *s, u64 ip, u64 sp, u64 fp)
 {
 	*s = (struct ustep) { .ip = ip, .sp = sp, .fp = fp,
@@ -96,7 +96,7 @@ static inline void ustep_init(struct ustep *s, u64 ip, u64 sp, u64 fp)
 
 /*
  * The address to look up. A call can be the last instruction of a function, and its return address
- * then belongs to the next function: so this is ip - 1, or ip in a topmost or interrupted frame.
+ * then belongs to the next function: so this is ip - 1, or ip in an innermost or interrupted frame.
  */
 static inline u64 ustep_pc(const struct ustep *s)
 {
