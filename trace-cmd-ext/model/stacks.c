@@ -113,7 +113,7 @@ static uint32_t intern_ustack(struct model *m, const struct join_answer *ans, ui
 	if (!u)
 		return MODEL_NONE;
 	u->ans = *ans;
-	frames_end_outside(m->maps, m->jit, m->syms, &u->ans);
+	frames_cut_at_non_code(m->maps, m->jit, m->syms, &u->ans);
 	u->pub.state = JOIN_STACK;
 	u->pub.flags = u->ans.flags;
 	u->pub.tgid = ans->tgid;
