@@ -250,7 +250,8 @@ static bool may_lack_message(struct insert *s, const struct event_record *r,
 		return false;
 	if (r->event->may_migrate)
 		return (r->event->filter || u->m[i].time <= s->lost_until) &&
-		       messages_may_skip_run(&s->msgs, u->m[i].counter, u->m[i].time, r->time);
+		       messages_may_skip_execution(&s->msgs, u->m[i].counter, u->m[i].time,
+						   r->time);
 	next = messages_peek(&s->msgs, r->cpu, error);
 	if (!next || next->time == UINT64_MAX || next->tid != r->tid)
 		return false;
@@ -261,7 +262,7 @@ static bool may_lack_message(struct insert *s, const struct event_record *r,
 }
 
 /* Does the stack start at the address in the record? */
-static bool has_first_address(struct insert *s, const struct pages_in *in, unsigned int address,
+static bool has_first_address(struct insert *s, const struct pages_in *in, unsigned int address_off,
 			      uint64_t stack, int *error)
 {
 	const struct messages_stack *st = messages_find_stack(&s->msgs, stack);
@@ -270,9 +271,9 @@ static bool has_first_address(struct insert *s, const struct pages_in *in, unsig
 
 	if (!m)
 		return !*error;
-	if (address + sizeof(at) > in->data_size)
+	if (address_off + sizeof(at) > in->data_size)
 		return false;
-	memcpy(&at, (const char *)in->data + address, sizeof(at));
+	memcpy(&at, (const char *)in->data + address_off, sizeof(at));
 	return ((const uint64_t *)(m->code + st->nr_code))[0] == at;
 }
 
@@ -301,8 +302,8 @@ static bool take_message(struct insert *s, const struct event_record *r,
 	}
 	if (may_lack_message(s, r, u, error))
 		return false;
-	if (r->event->address &&
-	    !has_first_address(s, &cpu->in, r->event->address, u->m[i].stack, error)) {
+	if (r->event->address_off &&
+	    !has_first_address(s, &cpu->in, r->event->address_off, u->m[i].stack, error)) {
 		u->nr--;
 		return false;
 	}
