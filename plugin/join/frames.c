@@ -102,7 +102,7 @@ void frames_free(struct frames *f)
 void frames_cut_at_non_code(struct maps *maps, struct jit *jit, struct uu_symbols *syms,
 			    struct join_answer *ans)
 {
-	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, nr = ans->nr;
+	uint32_t tgid = join_get_pid(ans->tgid, ans->tid), nr = ans->nr;
 	uint32_t i = ans->flags & STACK_NO_INNER ? 0 : 1;
 	struct uu_symbol sym;
 	bool may_jit;
@@ -130,7 +130,7 @@ const struct maps_file *frames_find_file(struct maps *maps, const struct join_an
 	const struct maps_file *file;
 
 	*offset = 0;
-	file = maps_find_file(maps, ans->tgid ? ans->tgid : ans->tid, ans->ts, ans->cpu,
+	file = maps_find_file(maps, join_get_pid(ans->tgid, ans->tid), ans->ts, ans->cpu,
 			      addr - !exact, offset);
 	if (file)
 		*offset += !exact;
@@ -349,7 +349,7 @@ static void add_missing(struct text *t, enum join_state state, bool damaged)
 
 static void format_stack(struct frames *f, const struct join_answer *ans)
 {
-	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, epoch, first, i;
+	uint32_t tgid = join_get_pid(ans->tgid, ans->tid), epoch, first, i;
 	struct stack_frames *frames;
 	struct join_answer end = *ans;
 	bool near, jit = jit_knows(f->opts.jit, tgid, ans->ts);

@@ -162,6 +162,12 @@ void join_set_damaged(struct join *j);
  */
 int join_finish(struct join *j);
 
+/* The process of the task @tid: its thread group, or the task if the group is not recorded. */
+static inline uint32_t join_get_pid(uint32_t tgid, uint32_t tid)
+{
+	return tgid ? tgid : tid;
+}
+
 /* A record that asks for its stack: of @tid, at position @pos, read on @cpu at time @ts */
 struct join_question {
 	uint32_t cpu, tid;

@@ -307,7 +307,7 @@ static uint64_t hash_event(struct model *m, uint32_t type, uint32_t tid, uint32_
 	h = hash64(h + (u ? u->state + 1 : 0));
 	if (!u || u->state != JOIN_STACK)
 		return h;
-	h = hash64(hash_words(u->addrs, u->nr, h) + u->flags) + (u->tgid ? u->tgid : u->tid);
+	h = hash64(hash_words(u->addrs, u->nr, h) + u->flags) + join_get_pid(u->tgid, u->tid);
 	v = model_get_uframes(m, ustack, &nr);
 	assert_int_equal(nr, u->nr);
 	for (i = 0; i < nr; i++) {
@@ -437,7 +437,7 @@ static void frames_are_those_of_each_address(void **state)
 							&offset);
 				if (f->file != file || f->offset != offset ||
 				    f->addr != ans.addrs[i] || f->exact != exact ||
-				    (!file && f->tgid != (ans.tgid ? ans.tgid : ans.tid)))
+				    (!file && f->tgid != join_get_pid(ans.tgid, ans.tid)))
 					fail_msg("%s: run %u, frame %u at %lx: %s+%lx, not %s+%lx",
 						 fixtures.gl_pathv[k], run, i, ans.addrs[i],
 						 f->file ? f->file->path : "-", f->offset,

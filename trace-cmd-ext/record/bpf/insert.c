@@ -403,11 +403,6 @@ static const char *name_without_file(const struct msg_code *c)
 	return c->dev_minor == MSG_VDSO ? "[vdso]" : "";
 }
 
-static bool is_python(uint64_t ip)
-{
-	return ip >= MSG_PYTHON_BASE && ip < MSG_PYTHON_END;
-}
-
 static int write_map(struct insert *s, struct cpu *cpu, const struct pending_cookie *pending,
 		     uint32_t tgid, const struct msg_code *c)
 {
@@ -501,7 +496,7 @@ static int write_python_mappings(struct insert *s, struct cpu *cpu,
 	int ret = 0;
 
 	for (i = 0; i < m->nr && ret >= 0; i++) {
-		if (!is_python(ip[i]))
+		if (!maps_is_python(ip[i]))
 			continue;
 		number = (ip[i] - MSG_PYTHON_BASE) / 2;
 		ret = note_python(s, m->tgid, number);
