@@ -202,15 +202,15 @@ static struct run *find_run(struct join *j, struct task *t, uint32_t stream, uin
 }
 
 /* Can the stream's record at @pos, if it has one, have been made at @ts? */
-static bool covers_record(const struct stream *st, uint64_t pos, uint64_t ts)
+static bool covers_record(const struct stream *stream, uint64_t pos, uint64_t ts)
 {
 	size_t i;
 
-	bisect(i, st->marks.nr, st->marks.v[i].pos > pos);
-	if (i && (st->marks.v[i - 1].pos == pos ? ts != st->marks.v[i - 1].ts
-						: ts < st->marks.v[i - 1].ts))
+	bisect(i, stream->marks.nr, stream->marks.v[i].pos > pos);
+	if (i && (stream->marks.v[i - 1].pos == pos ? ts != stream->marks.v[i - 1].ts
+						: ts < stream->marks.v[i - 1].ts))
 		return false;
-	return i == st->marks.nr || ts <= st->marks.v[i].ts;
+	return i == stream->marks.nr || ts <= stream->marks.v[i].ts;
 }
 
 static bool is_same_request(const struct run *a, const struct run *b)
@@ -233,14 +233,14 @@ void join_find_answer(struct join *j, const struct join_question *q, struct join
 
 	memset(ans, 0, sizeof(*ans));
 	for (i = 0; t && t->nr_runs && i < j->streams.nr; i++) {
-		const struct stream *st = &j->streams.v[i];
+		const struct stream *stream = &j->streams.v[i];
 
-		if (st->cpu != q->cpu || q->pos < st->first || q->pos > st->last)
+		if (stream->cpu != q->cpu || q->pos < stream->first || q->pos > stream->last)
 			continue;
 		r = find_run(j, t, i, q->pos);
 		if (!r || (q->cookie && r->pub.cookie != q->cookie))
 			continue;
-		c = covers_record(st, q->pos, q->ts);
+		c = covers_record(stream, q->pos, q->ts);
 		if (!found || (c && !covered)) {
 			found = r;
 			sure = true;
@@ -268,35 +268,35 @@ static void answer_run(struct join *j, struct task *t, struct run *run, struct j
 }
 
 uint32_t join_find_run(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos,
-		     uint64_t cookie, struct join_last *last)
+		       uint64_t cookie, struct join_cursor *cursor)
 {
 	struct task *t;
 	struct run *r, *end;
 	int i;
 
 	/* a caller that walks a stream mostly asks for the next run */
-	for (i = 0; i < 4 && last->tid == tid && last->from < last->to && pos >= last->to &&
-	     last->to != UINT64_MAX; i++) {
-		r = &j->runs.v[++last->run];
-		last->from = r->pub.pos;
-		last->to = last->run + 1 < j->runs.nr && r[1].pub.tid == tid &&
-			   r[1].pub.stream == stream ? r[1].pub.pos : UINT64_MAX;
+	for (i = 0; i < 4 && cursor->tid == tid && cursor->from < cursor->to && pos >= cursor->to &&
+	     cursor->to != UINT64_MAX; i++) {
+		r = &j->runs.v[++cursor->run];
+		cursor->from = r->pub.pos;
+		cursor->to = cursor->run + 1 < j->runs.nr && r[1].pub.tid == tid &&
+			     r[1].pub.stream == stream ? r[1].pub.pos : UINT64_MAX;
 	}
-	if (last->tid != tid || pos < last->from || pos >= last->to) {
+	if (cursor->tid != tid || pos < cursor->from || pos >= cursor->to) {
 		t = j->finished ? find_task(j, tid) : NULL;
 		r = t && t->nr_runs ? find_run(j, t, stream, pos) : NULL;
-		last->tid = tid;
-		last->from = last->to = 0;
+		cursor->tid = tid;
+		cursor->from = cursor->to = 0;
 		if (!r)
 			return JOIN_NO_RUN;
 		end = &j->runs.v[t->run + t->nr_runs];
-		last->run = r - j->runs.v;
-		last->from = r->pub.pos;
-		last->to = r + 1 < end && r[1].pub.stream == stream ? r[1].pub.pos : UINT64_MAX;
+		cursor->run = r - j->runs.v;
+		cursor->from = r->pub.pos;
+		cursor->to = r + 1 < end && r[1].pub.stream == stream ? r[1].pub.pos : UINT64_MAX;
 	}
-	if (cookie && j->runs.v[last->run].pub.cookie != cookie)
+	if (cookie && j->runs.v[cursor->run].pub.cookie != cookie)
 		return JOIN_NO_RUN;
-	return last->run;
+	return cursor->run;
 }
 
 uint32_t join_get_nr_runs(struct join *j)
@@ -316,25 +316,25 @@ void join_get_run(struct join *j, uint32_t run, struct join_answer *ans, struct 
 		*about = r->pub;
 }
 
-void join_get_stats(struct join *j, struct join_stats *st)
+void join_get_stats(struct join *j, struct join_stats *stats)
 {
 	struct task *t;
 	struct run *r;
 	size_t i, k;
 
-	memset(st, 0, sizeof(*st));
+	memset(stats, 0, sizeof(*stats));
 	for (i = 0; i < j->tasks.nr; i++) {
 		t = &j->tasks.v[i];
 		for (k = 0; k < t->nr_runs; k++) {
 			r = &j->runs.v[t->run + k];
 			resolve_run(j, t, r);
-			st->requests[r->state] += r->pub.events;
+			stats->requests[r->state] += r->pub.events;
 		}
 	}
 	for (i = 0; i < j->stacks.nr; i++)
-		st->unclaimed += !j->stacks.v[i].claimed;
-	st->stacks = j->stacks.nr;
-	st->distinct = j->lists.nr;
-	st->cut = j->cut;
-	st->losses = j->losses;
+		stats->unclaimed += !j->stacks.v[i].claimed;
+	stats->stacks = j->stacks.nr;
+	stats->distinct = j->lists.nr;
+	stats->cut = j->cut;
+	stats->losses = j->losses;
 }

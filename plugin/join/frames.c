@@ -99,10 +99,10 @@ void frames_free(struct frames *f)
 	free(f);
 }
 
-void frames_end_outside(struct maps *maps, struct jit *jit, struct uu_symbols *syms,
-			struct join_answer *ans)
+void frames_cut_at_non_code(struct maps *maps, struct jit *jit, struct uu_symbols *syms,
+			    struct join_answer *ans)
 {
-	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, nr = ans->nr;
+	uint32_t tgid = join_get_pid(ans->tgid, ans->tid), nr = ans->nr;
 	uint32_t i = ans->flags & STACK_NO_INNER ? 0 : 1;
 	struct uu_symbol sym;
 	bool may_jit;
@@ -130,7 +130,7 @@ const struct maps_file *frames_find_file(struct maps *maps, const struct join_an
 	const struct maps_file *file;
 
 	*offset = 0;
-	file = maps_find_file(maps, ans->tgid ? ans->tgid : ans->tid, ans->ts, ans->cpu,
+	file = maps_find_file(maps, join_get_pid(ans->tgid, ans->tid), ans->ts, ans->cpu,
 			      addr - !exact, offset);
 	if (file)
 		*offset += !exact;
@@ -349,8 +349,8 @@ static void add_missing(struct text *t, enum join_state state, bool damaged)
 
 static void format_stack(struct frames *f, const struct join_answer *ans)
 {
-	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, epoch, first, i;
-	struct stack_frames *st;
+	uint32_t tgid = join_get_pid(ans->tgid, ans->tid), epoch, first, i;
+	struct stack_frames *frames;
 	struct join_answer end = *ans;
 	bool near, jit = jit_knows(f->opts.jit, tgid, ans->ts);
 	uint64_t hash;
@@ -360,38 +360,38 @@ static void format_stack(struct frames *f, const struct join_answer *ans)
 	hash = hash64(((uint64_t)ans->id << 32 | tgid) ^
 		      hash64((uint64_t)epoch << 32 | ans->flags));
 	for_each_hidx(&f->stack_idx, hash, pos, i) {
-		st = &f->stacks.v[i];
-		if (!near && st->id == ans->id && st->tgid == tgid && st->epoch == epoch &&
-		    st->flags == ans->flags && st->jit == jit) {
-			end.nr = st->nr;
-			end.flags = st->shown;
-			add_stack(f, &f->out, &end, st->first, st->nr);
+		frames = &f->stacks.v[i];
+		if (!near && frames->id == ans->id && frames->tgid == tgid &&
+		    frames->epoch == epoch && frames->flags == ans->flags && frames->jit == jit) {
+			end.nr = frames->nr;
+			end.flags = frames->shown;
+			add_stack(f, &f->out, &end, frames->first, frames->nr);
 			return;
 		}
 	}
 	if (f->bytes > BUDGET)
 		empty_caches(f);
 	first = f->index.nr;
-	frames_end_outside(f->maps, f->opts.jit, f->syms, &end);
+	frames_cut_at_non_code(f->maps, f->opts.jit, f->syms, &end);
 	if (!append_frames(f, &end, jit ? tgid : 0)) {
 		f->index.nr = first;
 		text_add(&f->out, no_memory);
 		return;
 	}
 	add_stack(f, &f->out, &end, first, end.nr);
-	st = near ? NULL : vec_add_hashed(&f->stacks, &f->stack_idx, hash);
-	if (!st) {
+	frames = near ? NULL : vec_add_hashed(&f->stacks, &f->stack_idx, hash);
+	if (!frames) {
 		f->index.nr = first;
 		return;
 	}
-	st->id = ans->id;
-	st->tgid = tgid;
-	st->epoch = epoch;
-	st->flags = ans->flags;
-	st->jit = jit;
-	st->shown = end.flags;
-	st->first = first;
-	st->nr = end.nr;
+	frames->id = ans->id;
+	frames->tgid = tgid;
+	frames->epoch = epoch;
+	frames->flags = ans->flags;
+	frames->jit = jit;
+	frames->shown = end.flags;
+	frames->first = first;
+	frames->nr = end.nr;
 }
 
 const char *frames_format(struct frames *f, const struct join_answer *ans, bool damaged)

@@ -51,8 +51,8 @@ const char *frames_format(struct frames *f, const struct join_answer *ans, bool 
  * and STACK_OUTSIDE. The innermost address stays, because the task was there. @jit knows compiled
  * code and may be NULL. frames_format() does this by itself.
  */
-void frames_end_outside(struct maps *maps, struct jit *jit, struct uu_symbols *syms,
-			struct join_answer *ans);
+void frames_cut_at_non_code(struct maps *maps, struct jit *jit, struct uu_symbols *syms,
+			    struct join_answer *ans);
 /*
  * The file that an address of a stack lies in, and the offset in it; NULL if no file is known.
  * @exact: the task was at @addr; otherwise @addr is a return address. The innermost address is

@@ -106,8 +106,8 @@ int sort_stacks(struct join *j);
 
 /* parts.c: put together what the kernel split; intern address lists. */
 int parts_add(struct join *j, const struct join_stack *s);
-int parts_add_loss(struct join *j, struct stream *st);
+int parts_add_loss(struct join *j, struct stream *stream);
 int parts_finish(struct join *j);
-void parts_free(struct stream *st);
+void parts_free(struct stream *stream);
 
 #endif

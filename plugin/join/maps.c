@@ -427,11 +427,6 @@ static bool is_impossible(uint64_t addr)
 	return addr <= 4096 || addr >> 56;
 }
 
-static bool is_python(uint64_t addr)
-{
-	return addr >= MAPS_PYTHON_BASE && addr < MAPS_PYTHON_END;
-}
-
 /* A mapping of the process, of any time, that holds @addr or the call before it. */
 static const struct map *find_any_map(const struct maps *m, const struct proc *p, uint64_t addr)
 {
@@ -461,7 +456,7 @@ static bool has_all_maps(const struct maps *m, const struct proc *p, const uint6
 		return false;
 	for (i = 0; i < nr; i++) {
 		/* the recorder writes all mappings of such functions */
-		if (is_python(addrs[i]))
+		if (maps_is_python(addrs[i]))
 			continue;
 		map = find_any_map(m, p, addrs[i]);
 		for (k = 0; k < nr_known && known[k] != map; k++)
@@ -484,7 +479,7 @@ uint32_t maps_find_outside(struct maps *m, uint32_t tgid, const uint64_t *addrs,
 	uint32_t i;
 
 	for (i = from; i < nr; i++) {
-		if (is_python(addrs[i]))
+		if (maps_is_python(addrs[i]))
 			continue;
 		/* no rule applies to such an address */
 		if (map && addrs[i] > map->start && addrs[i] <= map->end &&

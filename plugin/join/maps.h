@@ -70,6 +70,11 @@ struct maps_file {
 /* MAPS_PYTHON_BASE + 2 * (highest number, 2^18, + 1): MSG_PYTHON_END of record/bpf/msg.h */
 #define MAPS_PYTHON_END		0x0180000000080002ull
 
+static inline bool maps_is_python(uint64_t addr)
+{
+	return addr >= MAPS_PYTHON_BASE && addr < MAPS_PYTHON_END;
+}
+
 /* The line that an offset in a function of Python stands for; 0: not known */
 static inline uint32_t maps_get_python_line(uint64_t offset)
 {

@@ -50,24 +50,24 @@ static int intern_list(struct join *j, const uint64_t *addrs, uint32_t nr, uint3
 static int store_stack(struct join *j, const struct join_stack *s, const uint64_t *addrs,
 		       uint32_t nr, uint32_t flags)
 {
-	struct stack *st;
+	struct stack *stack;
 	uint32_t id;
 	int ret;
 
 	ret = intern_list(j, addrs, nr, &id);
 	if (ret)
 		return ret;
-	st = vec_add(&j->stacks);
-	if (!st)
+	stack = vec_add(&j->stacks);
+	if (!stack)
 		return -ENOMEM;
-	st->cookie = s->cookie;
-	st->pos = s->pos;
-	st->ts = s->ts;
-	st->tid = s->tid;
-	st->tgid = s->tgid;
-	st->flags = flags & ~STACK_MORE;
-	st->stream = s->stream;
-	st->list = id;
+	stack->cookie = s->cookie;
+	stack->pos = s->pos;
+	stack->ts = s->ts;
+	stack->tid = s->tid;
+	stack->tgid = s->tgid;
+	stack->flags = flags & ~STACK_MORE;
+	stack->stream = s->stream;
+	stack->list = id;
 	return 0;
 }
 
@@ -79,11 +79,11 @@ static int store_partial(struct join *j, struct partial_stack *p, uint32_t add_f
 	return store_stack(j, &p->head, p->addrs.v, p->addrs.nr, p->head.flags | add_flags);
 }
 
-static void remove_partial(struct stream *st, size_t i)
+static void remove_partial(struct stream *stream, size_t i)
 {
-	vec_free(&st->partials.v[i].addrs);
-	memmove(&st->partials.v[i], &st->partials.v[i + 1],
-		(--st->partials.nr - i) * sizeof(st->partials.v[0]));
+	vec_free(&stream->partials.v[i].addrs);
+	memmove(&stream->partials.v[i], &stream->partials.v[i + 1],
+		(--stream->partials.nr - i) * sizeof(stream->partials.v[0]));
 }
 
 static int append_part(struct partial_stack *p, const struct join_stack *s)
@@ -97,19 +97,19 @@ static int append_part(struct partial_stack *p, const struct join_stack *s)
 	return 0;
 }
 
-static int start_partial(struct join *j, struct stream *st, const struct join_stack *s,
+static int start_partial(struct join *j, struct stream *stream, const struct join_stack *s,
 			 uint32_t flags)
 {
 	struct partial_stack *p;
 	int ret;
 
-	if (st->partials.nr >= MAX_OPEN) {
-		ret = store_partial(j, &st->partials.v[0], STACK_CUT_OUTER);
+	if (stream->partials.nr >= MAX_OPEN) {
+		ret = store_partial(j, &stream->partials.v[0], STACK_CUT_OUTER);
 		if (ret)
 			return ret;
-		remove_partial(st, 0);
+		remove_partial(stream, 0);
 	}
-	p = vec_add(&st->partials);
+	p = vec_add(&stream->partials);
 	if (!p)
 		return -ENOMEM;
 	p->head = *s;
@@ -119,17 +119,17 @@ static int start_partial(struct join *j, struct stream *st, const struct join_st
 
 int parts_add(struct join *j, const struct join_stack *s)
 {
-	struct stream *st = &j->streams.v[s->stream];
+	struct stream *stream = &j->streams.v[s->stream];
 	uint32_t flags = s->flags;
 	struct partial_stack *p;
 	size_t i;
 	int ret;
 
-	for (i = 0; i < st->partials.nr; i++)
-		if (st->partials.v[i].head.tid == s->tid)
+	for (i = 0; i < stream->partials.nr; i++)
+		if (stream->partials.v[i].head.tid == s->tid)
 			break;
-	if (i < st->partials.nr) {
-		p = &st->partials.v[i];
+	if (i < stream->partials.nr) {
+		p = &stream->partials.v[i];
 		if (p->head.cookie == s->cookie) {
 			if (p->closed)
 				j->cut++;
@@ -137,28 +137,28 @@ int parts_add(struct join *j, const struct join_stack *s)
 			if (ret || s->flags & STACK_MORE)
 				return ret;
 			ret = store_partial(j, p, 0);
-			remove_partial(st, i);
+			remove_partial(stream, i);
 			return ret;
 		}
 		ret = store_partial(j, p, STACK_CUT_OUTER);
-		remove_partial(st, i);
+		remove_partial(stream, i);
 		if (ret)
 			return ret;
 	}
 	if (s->after_loss)
 		flags |= STACK_NO_INNER;
 	if (s->flags & STACK_MORE)
-		return start_partial(j, st, s, flags);
+		return start_partial(j, stream, s, flags);
 	return store_stack(j, s, s->addrs, s->nr, flags);
 }
 
-int parts_add_loss(struct join *j, struct stream *st)
+int parts_add_loss(struct join *j, struct stream *stream)
 {
 	size_t i;
 	int ret;
 
-	for (i = 0; i < st->partials.nr; i++) {
-		ret = store_partial(j, &st->partials.v[i], STACK_CUT_OUTER);
+	for (i = 0; i < stream->partials.nr; i++) {
+		ret = store_partial(j, &stream->partials.v[i], STACK_CUT_OUTER);
 		if (ret)
 			return ret;
 	}
@@ -179,11 +179,11 @@ int parts_finish(struct join *j)
 	return 0;
 }
 
-void parts_free(struct stream *st)
+void parts_free(struct stream *stream)
 {
 	size_t i;
 
-	for (i = 0; i < st->partials.nr; i++)
-		vec_free(&st->partials.v[i].addrs);
-	vec_free(&st->partials);
+	for (i = 0; i < stream->partials.nr; i++)
+		vec_free(&stream->partials.v[i].addrs);
+	vec_free(&stream->partials);
 }

@@ -162,6 +162,12 @@ void join_set_damaged(struct join *j);
  */
 int join_finish(struct join *j);
 
+/* The process of the task @tid: its thread group, or the task if the group is not recorded. */
+static inline uint32_t join_get_pid(uint32_t tgid, uint32_t tid)
+{
+	return tgid ? tgid : tid;
+}
+
 /* A record that asks for its stack: of @tid, at position @pos, read on @cpu at time @ts */
 struct join_question {
 	uint32_t cpu, tid;
@@ -173,20 +179,20 @@ void join_find_answer(struct join *j, const struct join_question *q, struct join
 
 /*
  * The number of the run that covers a record of a known stream; JOIN_NO_RUN if no run does. Records
- * of one run have one answer, join_get_run(). Zero @last before the first call for a stream: it
+ * of one run have one answer, join_get_run(). Zero @cursor before the first call for a stream: it
  * makes the next call for the same task cheap.
  */
 #define JOIN_NO_RUN	UINT32_MAX
-struct join_last {
+struct join_cursor {
 	uint64_t from, to;		/* the positions that @run covers */
 	uint32_t tid, run;
 };
 uint32_t join_find_run(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos,
-		     uint64_t cookie, struct join_last *last);
+		       uint64_t cookie, struct join_cursor *cursor);
 uint32_t join_get_nr_runs(struct join *j);
 /* The answer for a run, and the run itself if @about is not NULL. */
 void join_get_run(struct join *j, uint32_t run, struct join_answer *ans, struct join_run *about);
 
-void join_get_stats(struct join *j, struct join_stats *st);
+void join_get_stats(struct join *j, struct join_stats *stats);
 
 #endif

@@ -17,54 +17,54 @@ struct cursor {
 };
 
 /* Are there @len more bytes? If not, sets @failed. */
-static inline bool cursor_has(struct cursor *f, uint64_t len)
+static inline bool cursor_has(struct cursor *c, uint64_t len)
 {
-	f->failed |= f->pos > f->size || f->size - f->pos < len;
-	return !f->failed;
+	c->failed |= c->pos > c->size || c->size - c->pos < len;
+	return !c->failed;
 }
 
-static inline void cursor_read(struct cursor *f, void *buf, size_t len)
+static inline void cursor_read(struct cursor *c, void *buf, size_t len)
 {
-	if (!cursor_has(f, len) || pread(f->fd, buf, len, f->pos) != (ssize_t)len) {
+	if (!cursor_has(c, len) || pread(c->fd, buf, len, c->pos) != (ssize_t)len) {
 		memset(buf, 0, len);
-		f->failed = true;
+		c->failed = true;
 		return;
 	}
-	f->pos += len;
+	c->pos += len;
 }
 
-static inline uint64_t cursor_read_number(struct cursor *f, int size)
+static inline uint64_t cursor_read_number(struct cursor *c, int size)
 {
 	uint8_t b[8];
 	uint64_t n = 0;
 	int i;
 
-	cursor_read(f, b, size);
+	cursor_read(c, b, size);
 	for (i = 0; i < size; i++)
-		n |= (uint64_t)b[f->big_endian ? size - 1 - i : i] << 8 * i;
+		n |= (uint64_t)b[c->big_endian ? size - 1 - i : i] << 8 * i;
 	return n;
 }
 
-static inline void cursor_skip(struct cursor *f, uint64_t len)
+static inline void cursor_skip(struct cursor *c, uint64_t len)
 {
-	if (cursor_has(f, len))
-		f->pos += len;
+	if (cursor_has(c, len))
+		c->pos += len;
 }
 
-static inline void cursor_skip_string(struct cursor *f)
+static inline void cursor_skip_string(struct cursor *c)
 {
-	char c;
+	char byte;
 
 	do
-		cursor_read(f, &c, 1);
-	while (c);
+		cursor_read(c, &byte, 1);
+	while (byte);
 }
 
 /* Skip @nr pieces of text, each with a size of 8 bytes before it. */
-static inline void cursor_skip_texts(struct cursor *f, uint64_t nr)
+static inline void cursor_skip_texts(struct cursor *c, uint64_t nr)
 {
-	while (nr-- && !f->failed)
-		cursor_skip(f, cursor_read_number(f, 8));
+	while (nr-- && !c->failed)
+		cursor_skip(c, cursor_read_number(c, 8));
 }
 
 #endif

@@ -18,7 +18,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ustack_options opts;
 
-int ustack_make_frames(struct ustack *u)
+int ustack_file_make_frames(struct ustack_file *u)
 {
 	options_read(&opts);
 	if (!u->scan.join)
@@ -28,7 +28,7 @@ int ustack_make_frames(struct ustack *u)
 }
 
 /* Scan the file at the first call; false if there are no stacks to show. */
-static bool make_ready(struct ustack *u)
+static bool make_ready(struct ustack_file *u)
 {
 	if (!u->scanned) {
 		u->scanned = true;
@@ -39,13 +39,13 @@ static bool make_ready(struct ustack *u)
 		}
 		if (u->scan.problem)
 			fprintf(stderr, "plugin_ustack: %s: %s\n", u->path, u->scan.problem);
-		ustack_make_frames(u);
+		ustack_file_make_frames(u);
 	}
 	return u->frames;
 }
 
 /* @cookie is 0 for a kernel stack. */
-static bool find_answer(struct ustack *u, struct tep_record *rec, uint64_t cookie,
+static bool find_answer(struct ustack_file *u, struct tep_record *rec, uint64_t cookie,
 			struct join_answer *ans)
 {
 	struct join_question q = {
@@ -74,7 +74,7 @@ static void add_kernel_frame(struct text *t, struct tep_handle *tep, unsigned lo
 }
 
 /* Most addresses repeat, so a cache keeps one line for each hash of an address. */
-static void add_cached_frame(struct text *t, struct ustack *u, unsigned long long addr)
+static void add_cached_frame(struct text *t, struct ustack_file *u, unsigned long long addr)
 {
 	struct kernel_line *k = &u->kernel_lines[hash64(addr) % NR_KERNEL_LINES];
 	size_t from = t->nr, len;
@@ -93,7 +93,7 @@ static void add_cached_frame(struct text *t, struct ustack *u, unsigned long lon
 }
 
 /* Add a kernel stack in the format of libtraceevent's function plugin. */
-static void add_kernel_frames(struct text *t, struct tep_record *rec, struct ustack *u,
+static void add_kernel_frames(struct text *t, struct tep_record *rec, struct ustack_file *u,
 			      struct tep_event *event)
 {
 	struct tep_format_field *field = tep_find_field(event, "caller");
@@ -127,7 +127,7 @@ static void put_text(struct trace_seq *s, const struct text *t)
 static int print_kernel_stack(struct trace_seq *s, struct tep_record *rec,
 			      struct tep_event *event, void *context)
 {
-	struct ustack *u = context;
+	struct ustack_file *u = context;
 	struct join_answer ans;
 	bool found;
 
@@ -145,7 +145,7 @@ static int print_kernel_stack(struct trace_seq *s, struct tep_record *rec,
 static int print_cookie(struct trace_seq *s, struct tep_record *rec, struct tep_event *event,
 			void *context)
 {
-	struct ustack *u = context;
+	struct ustack_file *u = context;
 	struct join_answer ans;
 	bool found = false;
 	uint64_t cookie;
@@ -178,7 +178,7 @@ static int print_stack(struct trace_seq *s, struct tep_record *rec, struct tep_e
 		{ STACK_MORE, "more" }, { STACK_INCOMPLETE, "incomplete" },
 		{ STACK_FRAME_POINTER, "frame-pointer" },
 	};
-	struct ustack *u = context;
+	struct ustack_file *u = context;
 	struct decode_stack st;
 	size_t i;
 
@@ -203,7 +203,7 @@ static int print_stack(struct trace_seq *s, struct tep_record *rec, struct tep_e
 static int print_map(struct trace_seq *s, struct tep_record *rec, struct tep_event *event,
 		     void *context)
 {
-	struct ustack *u = context;
+	struct ustack_file *u = context;
 	struct decode_map m;
 
 	(void)event;
@@ -233,7 +233,7 @@ static const struct {
 	{ "user_unwind_map", print_map },
 };
 
-void handlers_register(struct ustack *u)
+void handlers_register(struct ustack_file *u)
 {
 	size_t i;
 
@@ -242,7 +242,7 @@ void handlers_register(struct ustack *u)
 					   handlers[i].func, u);
 }
 
-static void print_summary(struct ustack *u)
+static void print_summary(struct ustack_file *u)
 {
 	struct join_stats st;
 
@@ -257,7 +257,7 @@ static void print_summary(struct ustack *u)
 		(unsigned long long)st.losses);
 }
 
-void ustack_close(struct ustack *u)
+void ustack_file_close(struct ustack_file *u)
 {
 	size_t i;
 

@@ -25,7 +25,7 @@ EXPORT void tep_plugin_unloader(struct tep_handle *tep);
 
 #define LOADER_OFFSET	13	/* file position of the host when it calls the loader */
 
-static struct ustack *all;
+static struct ustack_file *all;
 
 static bool is_file_of_host(int fd)
 {
@@ -75,7 +75,7 @@ static bool host_has_functions(void)
 
 int tep_plugin_loader(struct tep_handle *tep)
 {
-	struct ustack *u;
+	struct ustack_file *u;
 	char *path = NULL;
 	int fd;
 
@@ -105,7 +105,7 @@ int tep_plugin_loader(struct tep_handle *tep)
 
 void tep_plugin_unloader(struct tep_handle *tep)
 {
-	struct ustack **p, *u;
+	struct ustack_file **p, *u;
 
 	if (!host_has_functions())
 		return;
@@ -113,7 +113,7 @@ void tep_plugin_unloader(struct tep_handle *tep)
 		if (u->tep != tep)
 			continue;
 		*p = u->next;
-		ustack_close(u);
+		ustack_file_close(u);
 		break;
 	}
 	options_remove();

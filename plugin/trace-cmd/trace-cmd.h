@@ -23,8 +23,8 @@ struct kernel_line {
  * One opened trace.dat. Its tep handle serves all its buffer instances, so everything here is about
  * the whole file.
  */
-struct ustack {
-	struct ustack *next;
+struct ustack_file {
+	struct ustack_file *next;
 	struct tep_handle *tep;
 	int fd;			/* the file, opened by the plugin; -1 after the scan */
 	char *path;		/* for messages */
@@ -48,10 +48,10 @@ void options_remove(void);
 void options_read(struct ustack_options *opts);
 
 /* trace-cmd/handlers.c */
-void handlers_register(struct ustack *u);
+void handlers_register(struct ustack_file *u);
 /* Unregister the handlers, print the summary if the options ask for it, and free @u. */
-void ustack_close(struct ustack *u);
-/* Make the frames of a ustack whose scan did not come from its file: for tests. */
-int ustack_make_frames(struct ustack *u);
+void ustack_file_close(struct ustack_file *u);
+/* Make the frames of a file whose scan was not made from it: for tests. */
+int ustack_file_make_frames(struct ustack_file *u);
 
 #endif

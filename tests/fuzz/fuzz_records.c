@@ -98,7 +98,7 @@ static void bend(struct tep_handle *tep, struct input *in)
 	}
 }
 
-static struct tep_handle *make_tep(struct input *in, struct ustack *u)
+static struct tep_handle *make_tep(struct input *in, struct ustack_file *u)
 {
 	struct tep_handle *tep = tep_alloc();
 	unsigned int flags = byte(in);
@@ -232,7 +232,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct ustack *u = calloc(1, sizeof(*u));
+	struct ustack_file *u = calloc(1, sizeof(*u));
 	struct input in = { data, data + size };
 	struct sink_target target;
 	struct tep_handle *tep;
@@ -251,11 +251,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (join_finish(u->scan.join) || maps_finish(u->scan.maps))
 		abort();
 	u->scanned = true;
-	ustack_make_frames(u);
+	ustack_file_make_frames(u);
 	print_all(u->tep, in);
 	join_get_stats(u->scan.join, &st);
 	tep = u->tep;
-	ustack_close(u);		/* frees u */
+	ustack_file_close(u);		/* frees u */
 	tep_free(tep);
 	return 0;
 }

@@ -144,7 +144,7 @@ static void reader_keeps_the_number_of_records_asked_for(void **state)
 
 /* One request asked both ways. */
 static void ask(struct model *m, uint32_t stream, struct tep_record *rec, uint64_t cookie,
-		struct join_last *last, int *answered)
+		struct join_cursor *cursor, int *answered)
 {
 	struct join_answer a, b = {};
 	uint32_t tid, run;
@@ -152,7 +152,7 @@ static void ask(struct model *m, uint32_t stream, struct tep_record *rec, uint64
 	assert_true(decode_read_tid(&m->dec, rec, &tid));
 	join_find_answer(m->join, &(struct join_question){
 		rec->cpu, tid, rec->offset, rec->ts, cookie }, &a);
-	run = join_find_run(m->join, stream, tid, rec->offset, cookie, last);
+	run = join_find_run(m->join, stream, tid, rec->offset, cookie, cursor);
 	if (run != JOIN_NO_RUN)
 		join_get_run(m->join, run, &b, NULL);
 	/* by position, it can be unknown which of two buffers is meant */
@@ -168,7 +168,7 @@ static void ask(struct model *m, uint32_t stream, struct tep_record *rec, uint64
 static void a_run_answers_as_its_records_do(void **state)
 {
 	struct tep_record *rec;
-	struct join_last last;
+	struct join_cursor cursor;
 	struct model *m;
 	uint64_t cookie;
 	int answered = 0;
@@ -180,7 +180,7 @@ static void a_run_answers_as_its_records_do(void **state)
 		m = open_model(fixtures.gl_pathv[i], NULL);
 		assert_int_equal(model_rewind(m), 0);
 		for (s = 0; s < reader_nr_streams(m->reader); s++) {
-			memset(&last, 0, sizeof(last));
+			memset(&cursor, 0, sizeof(cursor));
 			while ((rec = reader_next(m->reader, s))) {
 				cookie = 0;
 				switch (decode_read_kind(&m->dec, rec)) {
@@ -188,7 +188,7 @@ static void a_run_answers_as_its_records_do(void **state)
 					assert_true(decode_read_cookie(&m->dec, rec, &cookie));
 					/* fall through */
 				case DECODE_KERNEL_STACK:
-					ask(m, s, rec, cookie, &last, &answered);
+					ask(m, s, rec, cookie, &cursor, &answered);
 					break;
 				default:
 					break;
@@ -307,7 +307,7 @@ static uint64_t hash_event(struct model *m, uint32_t type, uint32_t tid, uint32_
 	h = hash64(h + (u ? u->state + 1 : 0));
 	if (!u || u->state != JOIN_STACK)
 		return h;
-	h = hash64(hash_words(u->addrs, u->nr, h) + u->flags) + (u->tgid ? u->tgid : u->tid);
+	h = hash64(hash_words(u->addrs, u->nr, h) + u->flags) + join_get_pid(u->tgid, u->tid);
 	v = model_get_uframes(m, ustack, &nr);
 	assert_int_equal(nr, u->nr);
 	for (i = 0; i < nr; i++) {
@@ -348,7 +348,7 @@ static struct sum sum_up(const char *path, const struct model_filter *filter, en
 	size_t nr, i;
 
 	opts.counts = way == IN_THE_SCAN || way == SCAN_GIVEN_UP;
-	opts.notes = way == SCAN_GIVEN_UP ? 3 : 0;
+	opts.max_notes = way == SCAN_GIVEN_UP ? 3 : 0;
 	opts.processes = way == THREE_PROCESSES ? 3 : 1;
 	s.m = open_model(path, &opts);
 	assert_int_equal(!!s.m->notes, opts.counts);
@@ -426,7 +426,7 @@ static void frames_are_those_of_each_address(void **state)
 			if (ans.state != JOIN_STACK)
 				continue;
 			v = model_get_uframes(m, u, &nr);
-			frames_end_outside(m->maps, NULL, m->syms, &ans);
+			frames_cut_at_non_code(m->maps, NULL, m->syms, &ans);
 			assert_int_equal(nr, ans.nr);
 			assert_int_equal(model_get_ustack(m, u)->flags, ans.flags);
 			shared += model_find_like_uframes(m, u) != u;
@@ -437,7 +437,7 @@ static void frames_are_those_of_each_address(void **state)
 							&offset);
 				if (f->file != file || f->offset != offset ||
 				    f->addr != ans.addrs[i] || f->exact != exact ||
-				    (!file && f->tgid != (ans.tgid ? ans.tgid : ans.tid)))
+				    (!file && f->tgid != join_get_pid(ans.tgid, ans.tid)))
 					fail_msg("%s: run %u, frame %u at %lx: %s+%lx, not %s+%lx",
 						 fixtures.gl_pathv[k], run, i, ans.addrs[i],
 						 f->file ? f->file->path : "-", f->offset,

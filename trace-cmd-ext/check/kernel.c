@@ -128,7 +128,7 @@ static void check_functions(struct check *c)
 		return;
 	if (functions_check(&why))
 		check_add(c, CHECK_NOTE, "sources of user stacks", "functions (-l)", why.remedy,
-			  "not available: %.*s", (int)why.cause, why.text);
+			  "not available: %.*s", (int)why.cause_len, why.text);
 	else
 		check_add(c, CHECK_OK, "sources of user stacks", "functions (-l)", NULL,
 			  "BPF programs can run at functions of the kernel");
@@ -157,7 +157,7 @@ static void check_sources(struct check *c)
 		snprintf(name, sizeof(name), "--source %s", source_name(sources[i].source));
 		if (source_check(sources[i].source, &why))
 			check_add(c, CHECK_NOTE, "sources of user stacks", name, why.remedy,
-				  "not available: %.*s", (int)why.cause, why.text);
+				  "not available: %.*s", (int)why.cause_len, why.text);
 		else
 			check_add(c, CHECK_OK, "sources of user stacks", name, NULL, "%s%s",
 				  sources[i].gives, sources[i].source == takes ?
@@ -192,7 +192,7 @@ static bool check_tracefs(struct check *c, const char *dir)
 
 	if (!found) {
 		check_add(c, CHECK_MISSING, "permissions", "tracefs", why.remedy, "%.*s",
-			  (int)why.cause, why.text);
+			  (int)why.cause_len, why.text);
 		return false;
 	}
 	snprintf(path, sizeof(path), "%s/instances", found);

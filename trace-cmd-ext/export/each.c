@@ -160,9 +160,7 @@ void export_free(struct export *e)
 
 uint32_t export_get_pid(struct export *e, uint32_t tid)
 {
-	uint32_t tgid = model_get_tgid(e->m, tid);
-
-	return tgid ? tgid : tid;
+	return join_get_pid(model_get_tgid(e->m, tid), tid);
 }
 
 uint64_t export_get_time(struct export *e, uint64_t ts)

@@ -297,7 +297,7 @@ static int pass_first_event(struct events_walk *w, struct event_queue *q)
 	if (p->asked && !m->no_stacks)
 		p->ev.ustack = model_get_run_ustack(m, join_find_run(m->join, q->stream, p->ev.tid,
 							       p->asked, p->cookie,
-							       last_of(&q->lasts, p->ev.tid)));
+							       cursor_of(&q->cursors, p->ev.tid)));
 	if (m->opts.filter.nr_symbols && !filter_wants_symbols(m, &p->ev))
 		return 0;
 	m->chosen++;

@@ -96,19 +96,19 @@ struct pending {
 #define MAX_QUEUE	(1u << 14)
 
 /* The places in a stream of the last requests of some tasks: their next requests come after. */
-#define NR_LASTS	64
-struct lasts {
-	struct join_last v[NR_LASTS];
+#define NR_CURSORS	64
+struct cursors {
+	struct join_cursor v[NR_CURSORS];
 };
 
-static inline struct join_last *last_of(struct lasts *l, uint32_t tid)
+static inline struct join_cursor *cursor_of(struct cursors *c, uint32_t tid)
 {
-	return &l->v[tid % NR_LASTS];
+	return &c->v[tid % NR_CURSORS];
 }
 
 struct event_queue {
 	uint32_t stream, buffer, cpu;
-	struct lasts lasts;
+	struct cursors cursors;
 	struct pending *queue;		/* a ring */
 	uint32_t head, nr, room;
 	size_t seq, held;		/* number of records read; how many of them stay valid */

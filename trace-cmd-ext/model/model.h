@@ -59,7 +59,7 @@ struct model_opts {
 	bool lines;			/* read debug information too, for model_get_lines() */
 	bool plugins;			/* libtraceevent loads its plugins, for printing events */
 	bool counts;			/* count in the scan, for model_get_counts() */
-	uint32_t notes;			/* most notes for these counts; 0: notes.c's limit */
+	uint32_t max_notes;		/* of the scan for these counts; 0: notes.c's limit */
 	struct model_filter filter;	/* its lists and strings must outlive the model */
 	uint32_t processes;		/* number of readers; 0: one per CPU of this machine */
 	/* called from time to time while the file is read; may be NULL */

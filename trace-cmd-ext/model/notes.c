@@ -53,7 +53,7 @@ int notes_start(struct model *m)
 	m->notes = calloc(1, sizeof(*m->notes));
 	if (!m->notes)
 		return -ENOMEM;
-	m->notes->max_notes = m->opts.notes ? m->opts.notes : MAX_NOTES;
+	m->notes->max_notes = m->opts.max_notes ? m->opts.max_notes : MAX_NOTES;
 	return 0;
 }
 
@@ -177,7 +177,7 @@ static size_t count_part(struct model *m, uint32_t stream, size_t from, size_t t
 {
 	struct notes *t = m->notes;
 	struct model_task *task = NULL;
-	struct lasts lasts = {};
+	struct cursors cursors = {};
 	struct model_count c;
 	struct note n;
 
@@ -188,9 +188,9 @@ static size_t count_part(struct model *m, uint32_t stream, size_t from, size_t t
 			task = model_get_task(m, n.tid);
 		c = (struct model_count){ n.type, n.tid, n.kstack, MODEL_NONE, n.nr };
 		if (n.asked)
-			c.ustack = model_get_run_ustack(m, join_find_run(m->join, stream, n.tid,
-									 n.asked, n.cookie,
-									 last_of(&lasts, n.tid)));
+			c.ustack = model_get_run_ustack(
+				m, join_find_run(m->join, stream, n.tid, n.asked, n.cookie,
+						 cursor_of(&cursors, n.tid)));
 		if (is_wanted(m, task, &c) && !add_to_equal(t, counts, nr, &c))
 			memcpy((char *)counts + nr++ * sizeof(c), &c, sizeof(c));
 	}

@@ -95,7 +95,7 @@ static uint32_t intern_ustack(struct model *m, const struct join_answer *ans, ui
 {
 	struct ustack_key key = { .id = ans->id, .tgid = ans->tgid, .flags = ans->flags };
 	struct user_stack *u;
-	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, i;
+	uint32_t tgid = join_get_pid(ans->tgid, ans->tid), i;
 	uint64_t hash;
 	bool near;
 	size_t pos;
@@ -113,7 +113,7 @@ static uint32_t intern_ustack(struct model *m, const struct join_answer *ans, ui
 	if (!u)
 		return MODEL_NONE;
 	u->ans = *ans;
-	frames_end_outside(m->maps, m->jit, m->syms, &u->ans);
+	frames_cut_at_non_code(m->maps, m->jit, m->syms, &u->ans);
 	u->pub.state = JOIN_STACK;
 	u->pub.flags = u->ans.flags;
 	u->pub.tgid = ans->tgid;
@@ -216,7 +216,7 @@ static uint32_t get_user_frame(struct model *m, const struct join_answer *ans, u
 			       bool exact)
 {
 	struct model_frame want = { .addr = addr, .exact = exact };
-	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, i;
+	uint32_t tgid = join_get_pid(ans->tgid, ans->tid), i;
 	struct uu_symbol sym;
 	struct frame_info *f;
 	bool new;

@@ -128,7 +128,7 @@ static int open_source(struct rec *r, struct rec_bpf *s)
 			.id = to->id,
 			.may_migrate = to->may_migrate || to->kind == BPFSRC_UPROBE,
 			.probe = to->kind == BPFSRC_KPROBE,
-			.address = to->kind == BPFSRC_UPROBE ? get_address_offset(ev) : 0,
+			.address_off = to->kind == BPFSRC_UPROBE ? get_address_offset(ev) : 0,
 			.filter = ev->sel->filter || rec_event_names_two_tasks(ev) ||
 				  is_in_task_switch(ev),
 		};
@@ -301,7 +301,7 @@ int rec_bpf_finish(struct rec *r)
 			   strerror(-ret));
 	bpfsrc_get_stats(s->src, &s->bpf);
 	ret = add_user_stacks(r, s);
-	r->shared->stacks = !ret;
+	r->shared->stacks_inserted = !ret;
 	unlink(s->messages);
 	return ret;
 }

@@ -51,7 +51,7 @@ static void save_recording(struct rec *r)
 	if (saved)
 		tool_error("the recorder was killed; %s has all events up to then, except those "
 			   "in the pages that were being read%s", r->opts.out,
-			   r->request_by == REQUEST_BY_BPF && !r->shared->stacks ?
+			   r->request_by == REQUEST_BY_BPF && !r->shared->stacks_inserted ?
 			   ", and lacks user stacks: only the recorder knew which "
 			   "files they are in" : "");
 }

@@ -82,7 +82,7 @@ enum rec_stage {
 struct rec_shared {
 	enum rec_stage stage;
 	uint64_t header_end;		/* size of the head in the file, in bytes */
-	bool stacks;			/* with REQUEST_BY_BPF: the user stacks are in the data */
+	bool stacks_inserted;		/* with REQUEST_BY_BPF: the user stacks are in the data */
 };
 
 /* The events in the file that a stock kernel does not have. */

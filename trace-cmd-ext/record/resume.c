@@ -39,97 +39,97 @@ static struct cursor open_cursor(int fd, uint64_t at)
 }
 
 /* Read this text with its terminator; a shorter file may be the start of it. */
-static void expect_text(struct cursor *w, const char *text)
+static void expect_text(struct cursor *c, const char *text)
 {
 	size_t len = strlen(text) + 1, have = len;
 	char found[32];
 
-	if (w->failed)
+	if (c->failed)
 		return;
-	if (w->size - w->pos < len)
-		have = w->size - w->pos;
-	cursor_read(w, found, have);
-	w->foreign |= !w->failed && memcmp(found, text, have);
-	w->failed |= have < len || w->foreign;
+	if (c->size - c->pos < len)
+		have = c->size - c->pos;
+	cursor_read(c, found, have);
+	c->foreign |= !c->failed && memcmp(found, text, have);
+	c->failed |= have < len || c->foreign;
 }
 
 /* Read the head, as dat_write_header() writes it. False if a part is missing. */
-static bool read_head(struct rec *r, struct cursor *w)
+static bool read_head(struct rec *r, struct cursor *c)
 {
 	uint32_t systems;
 
-	expect_text(w, DAT_MAGIC);
-	cursor_skip(w, 2);
-	r->page_size = cursor_read_number(w, 4);
-	expect_text(w, "header_page");
-	cursor_skip_texts(w, 1);
-	expect_text(w, "header_event");
-	cursor_skip_texts(w, 1);
-	cursor_skip_texts(w, cursor_read_number(w, 4));
-	systems = cursor_read_number(w, 4);
-	while (systems-- && !w->failed) {
-		cursor_skip_string(w);
-		cursor_skip_texts(w, cursor_read_number(w, 4));
+	expect_text(c, DAT_MAGIC);
+	cursor_skip(c, 2);
+	r->page_size = cursor_read_number(c, 4);
+	expect_text(c, "header_page");
+	cursor_skip_texts(c, 1);
+	expect_text(c, "header_event");
+	cursor_skip_texts(c, 1);
+	cursor_skip_texts(c, cursor_read_number(c, 4));
+	systems = cursor_read_number(c, 4);
+	while (systems-- && !c->failed) {
+		cursor_skip_string(c);
+		cursor_skip_texts(c, cursor_read_number(c, 4));
 	}
-	cursor_skip(w, cursor_read_number(w, 4));
-	cursor_skip(w, cursor_read_number(w, 4));
+	cursor_skip(c, cursor_read_number(c, 4));
+	cursor_skip(c, cursor_read_number(c, 4));
 	/* a wrong page size would lead to a division by zero */
-	w->foreign |= !w->failed && r->page_size < 1024;
-	return !w->failed && !w->foreign;
+	c->foreign |= !c->failed && r->page_size < 1024;
+	return !c->failed && !c->foreign;
 }
 
-static bool read_table(const struct rec *r, struct cursor *w, struct dat_layout *l)
+static bool read_table(const struct rec *r, struct cursor *c, struct dat_layout *l)
 {
 	uint64_t page = r->page_size, room = UINT64_MAX / 4;
 	int cpu;
 
-	expect_text(w, "flyrecord");
+	expect_text(c, "flyrecord");
 	l->size = calloc(r->nr_cpus, sizeof(*l->size));
 	if (!l->size)
 		return false;
-	l->data = w->pos + 16ull * r->nr_cpus;
+	l->data = c->pos + 16ull * r->nr_cpus;
 	l->data += -l->data % page;
 	l->end = l->data;
-	for (cpu = 0; cpu < r->nr_cpus && !w->failed; cpu++) {
-		w->failed |= cursor_read_number(w, 8) != l->end;
-		l->size[cpu] = cursor_read_number(w, 8);
-		w->failed |= l->size[cpu] % page || l->size[cpu] > room;
+	for (cpu = 0; cpu < r->nr_cpus && !c->failed; cpu++) {
+		c->failed |= cursor_read_number(c, 8) != l->end;
+		l->size[cpu] = cursor_read_number(c, 8);
+		c->failed |= l->size[cpu] % page || l->size[cpu] > room;
 		l->end += l->size[cpu];
-		w->failed |= l->end > room;
+		c->failed |= l->end > room;
 	}
-	return !w->failed;
+	return !c->failed;
 }
 
 /* Read the rest, which dat_finish() writes at once; false: a part is missing, no data was moved. */
-static bool read_layout(struct rec *r, struct cursor *w, struct dat_layout *top,
+static bool read_layout(struct rec *r, struct cursor *c, struct dat_layout *top,
 			struct dat_layout *maps)
 {
 	uint64_t instance = 0;
 	uint16_t id;
 	uint32_t len;
 
-	cursor_skip_texts(w, 1);
-	r->nr_cpus = cursor_read_number(w, 4);
-	if (w->failed || r->nr_cpus < 1 || r->nr_cpus > MAX_CPUS)
+	cursor_skip_texts(c, 1);
+	r->nr_cpus = cursor_read_number(c, 4);
+	if (c->failed || r->nr_cpus < 1 || r->nr_cpus > MAX_CPUS)
 		return false;
-	expect_text(w, "options  ");
-	while ((id = cursor_read_number(w, 2)) && !w->failed) {
-		len = cursor_read_number(w, 4);
+	expect_text(c, "options  ");
+	while ((id = cursor_read_number(c, 2)) && !c->failed) {
+		len = cursor_read_number(c, 4);
 		if (id == OPTION_BUFFER && len >= sizeof(instance)) {
-			instance = cursor_read_number(w, 8);
+			instance = cursor_read_number(c, 8);
 			len -= sizeof(instance);
 		}
-		cursor_skip(w, len);
+		cursor_skip(c, len);
 	}
-	if (!read_table(r, w, top) || (instance && instance != top->end))
+	if (!read_table(r, c, top) || (instance && instance != top->end))
 		return false;
 	r->buf[BUF_MAPS].recorded = instance;
 	if (!instance)
 		return true;
-	w->pos = top->end;
-	expect_text(w, "options  ");
-	id = cursor_read_number(w, 2);
-	if (!w->failed && !id && read_table(r, w, maps))
+	c->pos = top->end;
+	expect_text(c, "options  ");
+	id = cursor_read_number(c, 2);
+	if (!c->failed && !id && read_table(r, c, maps))
 		return true;
 	/* no data of the mappings' buffer was moved */
 	free(maps->size);
@@ -139,10 +139,10 @@ static bool read_layout(struct rec *r, struct cursor *w, struct dat_layout *top,
 bool rec_resume(struct rec *r, int *ret)
 {
 	struct dat_layout top = {}, maps = {};
-	struct cursor w = open_cursor(r->out_fd, r->shared->header_end);
+	struct cursor c = open_cursor(r->out_fd, r->shared->header_end);
 	int nr_cpus = r->nr_cpus;
 
-	if (!read_layout(r, &w, &top, &maps)) {
+	if (!read_layout(r, &c, &top, &maps)) {
 		r->nr_cpus = nr_cpus;
 		free(top.size);
 		free(maps.size);
@@ -173,10 +173,10 @@ bool unfinished_is_name(const char *path)
 /* Other programs use such names, too: did a recorder start this file? */
 static bool is_ours(int fd)
 {
-	struct cursor w = open_cursor(fd, 0);
+	struct cursor c = open_cursor(fd, 0);
 
-	expect_text(&w, DAT_MAGIC);
-	return !w.foreign;
+	expect_text(&c, DAT_MAGIC);
+	return !c.foreign;
 }
 
 /* Open the file, set the fields that its name gives, and lock it if no recorder has it. */
@@ -336,24 +336,24 @@ static bool open_unfinished(struct rec *r, const char *path, const char *out)
 /* Complete the open file. Empties @out if there is no data. -EBADMSG: no head of a recording. */
 static int complete_file(struct rec *r, pid_t pid, bool traces, char clock[CLOCK_SIZE], char *out)
 {
-	struct cursor w = open_cursor(r->out_fd, 0);
+	struct cursor c = open_cursor(r->out_fd, 0);
 	struct timespec written = {};
 	uint64_t bytes = 0;
 	int ret, nr_raw = measure_raw_files(r, &bytes, &written);
 
-	if (!read_head(r, &w)) {
+	if (!read_head(r, &c)) {
 		/* the recorder was killed while it wrote the head: there is no data yet */
 		*out = '\0';
-		return w.foreign || bytes ? -EBADMSG : 0;
+		return c.foreign || bytes ? -EBADMSG : 0;
 	}
-	r->shared->header_end = w.pos;
+	r->shared->header_end = c.pos;
 	if (rec_resume(r, &ret))
 		return ret;
 	r->nr_cpus = nr_raw;
 	if (!nr_raw) {
 		/* the file ends after the head, or something else wrote the rest */
 		*out = '\0';
-		return w.size > w.pos ? -EBADMSG : 0;
+		return c.size > c.pos ? -EBADMSG : 0;
 	}
 	/* the recorder makes the files of CPUs before it records */
 	if (traces)

@@ -20,21 +20,20 @@
 
 #define MAX_TGIDS	65536
 
-struct ids {
-	int kernel_stack, user_stack, cookie, stack, map, switched;
-};
-
 #define PID_AT	4			/* in each record: the task that ran */
 
-/* "field:u32 NAME;	offset:N;" in a format; -1 if it is not there. */
-static int parse_offset(const char *format, const char *name)
+/* "field:u32 NAME;	offset:N;" in @format, which may be NULL; -1 if not there. Frees @format. */
+static int take_offset(char *format, const char *name)
 {
 	char wanted[64], *at;
 	unsigned int off;
 
 	snprintf(wanted, sizeof(wanted), " %s;\toffset:", name);
-	at = strstr(format, wanted);
-	return at && sscanf(at + strlen(wanted), "%u", &off) == 1 ? (int)off : -1;
+	at = format ? strstr(format, wanted) : NULL;
+	if (!at || sscanf(at + strlen(wanted), "%u", &off) != 1)
+		off = -1;
+	free(format);
+	return off;
 }
 
 static void add_tgid(struct rec_stats *c, uint32_t tgid)
@@ -53,9 +52,12 @@ static void add_tgid(struct rec_stats *c, uint32_t tgid)
 		*new = tgid;
 }
 
+enum pass_mode { COUNT_RECORDS, COUNT_OLDER_STACKS };
+
 /* A pass over all records, or a second one over stacks of processes whose map came later */
 struct pass {
-	struct ids id;
+	enum pass_mode mode;
+	int kernel_stack, user_stack, cookie, stack, map, switched;	/* ids of records */
 	int flags_at;			/* in a stack */
 	int tgid_at;			/* in a stack */
 	int map_tgid_at;
@@ -86,16 +88,16 @@ static void count_record(const struct pass *p, const char *data, int size)
 	if (size < 8)
 		return;
 	memcpy(&type, data, sizeof(type));
-	if (type == p->id.cookie)
+	if (type == p->cookie)
 		return;
-	if (type == p->id.kernel_stack) {
+	if (type == p->kernel_stack) {
 		c->kernel_stacks++;
-	} else if (type == p->id.user_stack) {
+	} else if (type == p->user_stack) {
 		c->user_stacks++;
-	} else if (type == p->id.map) {
+	} else if (type == p->map) {
 		/* once for each process and file, which is cheaper than for each stack */
 		add_tgid(c, read_number_at(data, size, p->map_tgid_at));
-	} else if (type == p->id.stack) {
+	} else if (type == p->stack) {
 		flags = read_number_at(data, size, p->flags_at);
 		c->stacks += !(flags & STACK_MORE);
 		c->truncated += !!(flags & STACK_TRUNCATED);
@@ -104,7 +106,7 @@ static void count_record(const struct pass *p, const char *data, int size)
 	} else {
 		c->events++;
 		c->own += own_tasks_has(p->r, read_number_at(data, size, PID_AT)) ||
-			  (type == p->id.switched &&
+			  (type == p->switched &&
 			   own_tasks_has(p->r, read_number_at(data, size, p->next_at)));
 	}
 }
@@ -119,7 +121,7 @@ static void count_older_stacks(const struct pass *p, uint64_t ts, const char *da
 	if (size < 8)
 		return;
 	memcpy(&type, data, sizeof(type));
-	if (type != p->id.stack || read_number_at(data, size, p->flags_at) & STACK_MORE)
+	if (type != p->stack || read_number_at(data, size, p->flags_at) & STACK_MORE)
 		return;
 	for (i = 0; i < p->c->nr_maps; i++) {
 		if (p->c->map[i].tgid != tgid)
@@ -140,7 +142,7 @@ static void count_page(struct pass *p, struct kbuffer *kbuf, char *page)
 	     rec.data = kbuffer_next_event(kbuf, &rec.ts)) {
 		rec.size = kbuffer_event_size(kbuf);
 		rec.offset = p->at + kbuffer_curr_offset(kbuf);
-		if (p->c->nr_maps)
+		if (p->mode == COUNT_OLDER_STACKS)
 			count_older_stacks(p, rec.ts, rec.data, rec.size);
 		else
 			count_record(p, rec.data, rec.size);
@@ -150,56 +152,60 @@ static void count_page(struct pass *p, struct kbuffer *kbuf, char *page)
 	}
 }
 
-/* 0 or -errno */
-static int count_file(const struct rec *r, struct rec_stats *c, struct rec_join *join)
+/* Find out which records there are, and where their fields are. */
+static struct pass prepare_pass(const struct rec *r, struct rec_stats *c)
 {
-	struct pass p = { .r = r, .c = c, .join = join, .flags_at = -1, .tgid_at = -1 };
+	return (struct pass){
+		.kernel_stack = rec_tracefs_read_id("ftrace", "kernel_stack"),
+		.user_stack = rec_tracefs_read_id("ftrace", "user_stack"),
+		.cookie = format_get_id(r, FORMAT_COOKIE),
+		.stack = format_get_id(r, FORMAT_STACK),
+		.map = format_get_id(r, FORMAT_MAP),
+		.switched = rec_tracefs_read_id("sched", "sched_switch"),
+		.flags_at = take_offset(format_read(r, FORMAT_STACK, NULL), "flags"),
+		.tgid_at = take_offset(format_read(r, FORMAT_STACK, NULL), "tgid"),
+		.map_tgid_at = take_offset(format_read(r, FORMAT_MAP, NULL), "tgid"),
+		.next_at = take_offset(rec_tracefs_read(NULL, "events/sched/sched_switch/format",
+							NULL), "next_pid"),
+		.r = r, .c = c,
+	};
+}
+
+/* Count the records of all pages, and give them to @join if it is not NULL. 0 or -errno */
+static int walk_pages(struct pass *p, enum pass_mode mode, struct rec_join *join)
+{
+	const struct rec *r = p->r;
 	uint64_t end, size = lseek(r->out_fd, 0, SEEK_END);
 	struct kbuffer *kbuf;
-	char *mem, *format;
-	int i, cpu;
+	char *mem;
+	int i, cpu, ret = -ENOMEM;
 
-	p.id = (struct ids){
-		rec_tracefs_read_id("ftrace", "kernel_stack"),
-		rec_tracefs_read_id("ftrace", "user_stack"),
-		format_get_id(r, FORMAT_COOKIE),
-		format_get_id(r, FORMAT_STACK),
-		format_get_id(r, FORMAT_MAP),
-		rec_tracefs_read_id("sched", "sched_switch"),
-	};
-	format = format_read(r, FORMAT_STACK, NULL);
-	if (format) {
-		p.flags_at = parse_offset(format, "flags");
-		p.tgid_at = parse_offset(format, "tgid");
-	}
-	free(format);
-	format = format_read(r, FORMAT_MAP, NULL);
-	p.map_tgid_at = format ? parse_offset(format, "tgid") : -1;
-	free(format);
-	format = rec_tracefs_read(NULL, "events/sched/sched_switch/format", NULL);
-	p.next_at = format ? parse_offset(format, "next_pid") : -1;
-	free(format);
+	p->mode = mode;
+	p->join = join;
 	kbuf = kbuffer_alloc(sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
 			     __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? KBUFFER_ENDIAN_BIG :
 			     KBUFFER_ENDIAN_LITTLE);
 	mem = mmap(NULL, size, PROT_READ, MAP_PRIVATE, r->out_fd, 0);
 	if (!kbuf || mem == MAP_FAILED)
-		return -ENOMEM;
+		goto out;
 	for (i = 0; i < NR_BUFS; i++) {
-		p.at = r->buf[i].data;
-		p.buffer = i;
+		p->at = r->buf[i].data;
+		p->buffer = i;
 		for (cpu = 0; r->buf[i].size && cpu < r->nr_cpus; cpu++) {
-			end = p.at + r->buf[i].size[cpu];
-			c->bytes += c->nr_maps ? 0 : r->buf[i].size[cpu];
-			p.cpu = cpu;
-			for (; p.at + r->page_size <= end && end <= size; p.at += r->page_size)
-				count_page(&p, kbuf, mem + p.at);
-			p.at = end;
+			end = p->at + r->buf[i].size[cpu];
+			p->c->bytes += mode == COUNT_RECORDS ? r->buf[i].size[cpu] : 0;
+			p->cpu = cpu;
+			for (; p->at + r->page_size <= end && end <= size; p->at += r->page_size)
+				count_page(p, kbuf, mem + p->at);
+			p->at = end;
 		}
 	}
-	munmap(mem, size);
+	ret = p->error;
+out:
+	if (mem != MAP_FAILED)
+		munmap(mem, size);
 	kbuffer_free(kbuf);
-	return p.error;
+	return ret;
 }
 
 /* The sum of "NAME: N" in per_cpu/cpuN/stats, over all CPUs of the events' buffer */
@@ -338,7 +344,7 @@ static void print_summary(struct rec *r, const struct rec_stats *c)
 }
 
 /* Save the maps of JIT code, and count the processes with a map that names some of its stacks. */
-static int save_maps(struct rec *r, struct rec_stats *c)
+static int save_maps(struct rec *r, struct rec_stats *c, struct pass *p)
 {
 	bool later = false;
 	size_t i;
@@ -348,7 +354,7 @@ static int save_maps(struct rec *r, struct rec_stats *c)
 	rec_jit_save_maps(r, c->map, c->nr_maps);
 	for (i = 0; i < c->nr_maps; i++)
 		later |= c->map[i].from;
-	ret = later ? count_file(r, c, NULL) : 0;
+	ret = later ? walk_pages(p, COUNT_OLDER_STACKS, NULL) : 0;
 	for (i = 0; i < c->nr_maps; i++)
 		c->jit += c->map[i].saved &&
 			  (!c->map[i].before || c->map[i].before < c->map[i].stacks);
@@ -360,6 +366,7 @@ int rec_finish_file(struct rec *r)
 	bool text = !r->opts.quiet && r->opts.summary && !r->opts.json;
 	struct rec_join *join = NULL;
 	struct rec_stats c = {};
+	struct pass pass = prepare_pass(r, &c);
 	int ret = 0;
 
 	if ((text || r->opts.json) && (r->request_by == REQUEST_BY_OPTION ||
@@ -369,12 +376,12 @@ int rec_finish_file(struct rec *r)
 		ret = join ? 0 : -ENOMEM;
 	}
 	if (!ret)
-		ret = count_file(r, &c, join);
+		ret = walk_pages(&pass, COUNT_RECORDS, join);
 	if (!ret && join)
 		ret = rec_join_finish(join, r, &c.join);
 	c.joined = join;
 	if (!ret)
-		ret = save_maps(r, &c);
+		ret = save_maps(r, &c, &pass);
 	rec_join_free(join);
 	if (ret) {
 		tool_error("%s: cannot be read: %s", r->opts.out, strerror(-ret));

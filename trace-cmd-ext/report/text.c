@@ -32,7 +32,7 @@ struct cached_comm {
 struct printer {
 	struct model *m;
 	struct tep_handle *tep;
-	struct ustack *ustack;
+	struct ustack_file *file;
 	struct trace_seq seq;
 	const char *time;		/* libtraceevent's format of a time stamp */
 	bool usecs, latency, instances;
@@ -73,9 +73,9 @@ static void add_lines(void *data, struct text *t, const struct maps_file *file, 
 	}
 }
 
-static struct ustack *new_ustack(struct model *m, struct tep_handle *tep, const struct report *r)
+static struct ustack_file *new_file(struct model *m, struct tep_handle *tep, const struct report *r)
 {
-	struct ustack *u = calloc(1, sizeof(*u));
+	struct ustack_file *u = calloc(1, sizeof(*u));
 	struct model_parts parts = model_get_parts(m);
 
 	if (!u)
@@ -94,7 +94,7 @@ static struct ustack *new_ustack(struct model *m, struct tep_handle *tep, const 
 		u->scan.problem = "damaged";
 	decode_init(&u->dec, tep);
 	if (model_get_info(m)->joined)
-		ustack_make_frames(u);
+		ustack_file_make_frames(u);
 	handlers_register(u);
 	return u;
 }
@@ -128,8 +128,8 @@ struct printer *printer_new(struct report *r)
 	p->m = m;
 	/* not the model's handle, because a rewind may have opened another one */
 	p->tep = reader_get_data_tep(model_get_parts(m).reader);
-	p->ustack = new_ustack(m, p->tep, r);
-	if (!p->ustack) {
+	p->file = new_file(m, p->tep, r);
+	if (!p->file) {
 		free(p);
 		return NULL;
 	}
@@ -151,9 +151,9 @@ void printer_free(struct printer *p)
 		return;
 	trace_seq_destroy(&p->seq);
 	/* the model owns the join and the maps */
-	p->ustack->scan.join = NULL;
-	p->ustack->scan.maps = NULL;
-	ustack_close(p->ustack);
+	p->file->scan.join = NULL;
+	p->file->scan.maps = NULL;
+	ustack_file_close(p->file);
 	jit_free(options.frames.jit);
 	options.frames.jit = NULL;
 	free(p);
@@ -279,7 +279,7 @@ void printer_add_record(struct printer *p, struct text *out, uint32_t buffer,
 	else if (rec->missed_events < 0)
 		text_addf(out, "CPU:%d [EVENTS DROPPED]\n", rec->cpu);
 	if (event && event->name && p->usecs && rec->cpu >= 0 &&
-	    decode_read_tid(&p->ustack->dec, rec, &tid))
+	    decode_read_tid(&p->file->dec, rec, &tid))
 		add_fast_head(p, out, event, rec, tid);
 	else
 		add_slow_head(p, out, event, rec);

@@ -10,7 +10,7 @@
 /* The segments of a stack: segment + 1, or 0 before it is made. */
 struct stack_segs {
 	uint32_t seg, reversed;
-	uint32_t wanted;		/* 1 no, 2 yes */
+	bool asked, matches;		/* do the names match? Not yet known unless @asked */
 };
 
 struct tid {
@@ -445,11 +445,12 @@ static bool stack_has_symbol(struct paths *p, bool user, uint32_t id)
 
 	if (!s)
 		return false;
-	if (!s->wanted) {
+	if (!s->asked) {
 		frames = user ? model_get_uframes(p->m, id, &nr) : model_get_kframes(p->m, id, &nr);
-		s->wanted = matches_symbol(p, frames, nr) ? 2 : 1;
+		s->matches = matches_symbol(p, frames, nr);
+		s->asked = true;
 	}
-	return s->wanted == 2;
+	return s->matches;
 }
 
 bool paths_have_symbol(struct paths *p, uint32_t kstack, uint32_t ustack)

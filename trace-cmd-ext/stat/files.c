@@ -81,7 +81,7 @@ static int add_frames(struct stat_counts *s, struct model *m, uint32_t ustack, u
 	const struct model_ustack *u = model_get_ustack(m, ustack);
 	const struct join_answer *ans = model_get_answer(m, ustack);
 	struct maps_place place = {
-		.tgid = u->tgid ? u->tgid : u->tid, .cpu = ans->cpu, .ts = ans->ts,
+		.tgid = join_get_pid(u->tgid, u->tid), .cpu = ans->cpu, .ts = ans->ts,
 	};
 	struct maps *maps = model_get_parts(m).maps;
 	uint64_t from = 1, to = 0, offset;

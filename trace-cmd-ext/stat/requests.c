@@ -13,7 +13,7 @@
 
 static struct stat_process *get_process(struct stat_counts *s, struct model *m, uint32_t tid)
 {
-	uint32_t tgid = model_get_tgid(m, tid), pid = tgid ? tgid : tid;
+	uint32_t pid = join_get_pid(model_get_tgid(m, tid), tid);
 	struct stat_process *p = vec_find(&s->processes, &s->process_idx, pid, pid);
 
 	if (p)

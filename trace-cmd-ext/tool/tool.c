@@ -41,10 +41,11 @@ int tool_set_why(struct tool_why *why, int error, const char *remedy, const char
 	va_start(ap, fmt);
 	vsnprintf(why->text, sizeof(why->text), fmt, ap);
 	va_end(ap);
-	why->cause = strlen(why->text);
+	why->cause_len = strlen(why->text);
 	why->remedy = remedy;
 	if (remedy)
-		snprintf(why->text + why->cause, sizeof(why->text) - why->cause, "; %s", remedy);
+		snprintf(why->text + why->cause_len, sizeof(why->text) - why->cause_len, "; %s",
+			 remedy);
 	return error;
 }
 

@@ -40,7 +40,7 @@ int tool_report_no_memory(void);
 /* Why something cannot be done */
 struct tool_why {
 	char text[PATH_MAX + 256];	/* "cause; remedy", as in an error */
-	size_t cause;			/* length of the cause in it */
+	size_t cause_len;		/* bytes of the cause in it */
 	const char *remedy;		/* NULL: none is known */
 };
 /* Fill @why. Returns @error. @remedy may be NULL, and is not copied. */

@@ -272,7 +272,7 @@ static int run(void)
 		{ .id = 40, .skips = skips, .filter = filter }, { .id = 41 },
 		{ .id = 42, .may_migrate = true, .skips = skips, .filter = filter },
 		{ .id = PROBE, .probe = true }, { .id = PROBE + 1, .probe = true },
-		{ .id = UPROBE, .may_migrate = true, .address = 8 },
+		{ .id = UPROBE, .may_migrate = true, .address_off = 8 },
 	};
 	char path[PATH_MAX], messages[PATH_MAX], header[512];
 	struct insert_opts o = {
@@ -981,7 +981,7 @@ static void a_task_that_has_moved_on(void **state)
  * record a filter dropped, is of an earlier entry; the message of the program comes after the
  * record.
  */
-static void skipped_run(unsigned int flags, uint32_t time_run, uint64_t after)
+static void skipped_execution(unsigned int flags, uint32_t time_run, uint64_t after)
 {
 	setup(NULL);
 	skips = filter = true;
@@ -995,24 +995,24 @@ static void skipped_run(unsigned int flags, uint32_t time_run, uint64_t after)
 	assert_int_equal(run(), 0);
 }
 
-static void the_message_of_a_skipped_run(void **state)
+static void the_message_of_a_skipped_execution(void **state)
 {
 	static const unsigned int contexts[] = { HARDIRQ, 0x10, 0x40 };
 	size_t i;
 
 	(void)state;
 	/* the program itself hits the event, an interrupt comes before it notes the time */
-	skipped_run(0, 10, 200);
+	skipped_execution(0, 10, 200);
 	expect(0, "e40@20 e40@31 c1.0/7 s1.0:2");
 	assert_int_equal(sums.no_message, 1);
 	for (i = 0; i < sizeof(contexts) / sizeof(*contexts); i++) {
-		skipped_run(contexts[i], 1, 200);
+		skipped_execution(contexts[i], 1, 200);
 		expect(0, "e40@20 e40@31 c1.0/7 s1.0:2");
 	}
 	/* it interrupted another program, which may be the one; and it has no stack */
-	skipped_run(0, UINT32_MAX, 200);
+	skipped_execution(0, UINT32_MAX, 200);
 	expect(0, "e40@20 e40@31 c1.0/7 s1.0:2");
-	skipped_run(0, 10, 0);
+	skipped_execution(0, 10, 0);
 	expect(0, "e40@20 e40@31 c1.0/7 s1.0:0+8");
 }
 
@@ -1020,10 +1020,10 @@ static void no_run_is_skipped(void **state)
 {
 	(void)state;
 	/* the next program starts after the record */
-	skipped_run(0, 9, 200);
+	skipped_execution(0, 9, 200);
 	expect(0, "e40@20 c1.0/7 s1.0:1 e40@31 c2.0/7 s2.0:2");
 	/* the same stack */
-	skipped_run(HARDIRQ, 10, 100);
+	skipped_execution(HARDIRQ, 10, 100);
 	expect(0, "e40@20 c1.0/7 s1.0:1 e40@31 c1.0/7");
 	/* another task comes next, and then no more */
 	setup(NULL);
@@ -1063,7 +1063,7 @@ static void skipped_runs_of_tasks_that_move(void **state)
  * The programs count. A filter dropped the record of the message at 9; the record at 20 has no
  * message if the kernel skipped a run in between.
  */
-static void counts_of_skipped_runs(void **state)
+static void counts_of_skipped_executions(void **state)
 {
 	enum {
 		NONE, EARLIER, OTHER_PROGRAM, LATER,
@@ -1699,10 +1699,10 @@ int main(void)
 		TEST(a_gap_passed_with_the_message),
 		TEST(an_old_message_is_another_task),
 		TEST(a_task_that_has_moved_on),
-		TEST(the_message_of_a_skipped_run),
+		TEST(the_message_of_a_skipped_execution),
 		TEST(no_run_is_skipped),
 		TEST(skipped_runs_of_tasks_that_move),
-		TEST(counts_of_skipped_runs),
+		TEST(counts_of_skipped_executions),
 		TEST(a_skipped_run_without_a_filter),
 		TEST(skipped_runs_and_lost_records),
 		TEST(skipped_runs_before_the_first_record),

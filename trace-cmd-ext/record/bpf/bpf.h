@@ -143,7 +143,7 @@ struct insert_event {
 	bool skips;			/* the kernel skipped runs of its program */
 	bool filter;			/* some of its records may be missing */
 	bool probe;			/* its record comes before its message */
-	unsigned int address;		/* bytes before the probed address in the record; 0: none */
+	unsigned int address_off;	/* bytes before the probed address in the record; 0: none */
 };
 
 struct insert_opts {

@@ -88,7 +88,7 @@ static bool note_skipped(struct bpf_object *obj, int prog, unsigned int counter)
 	       (int)run.retval == libbpf_num_possible_cpus();
 }
 
-static uint64_t count_skipped_runs(int prog)
+static uint64_t count_skipped_executions(int prog)
 {
 	struct bpf_prog_info info = {};
 	uint32_t len = sizeof(info);
@@ -98,26 +98,26 @@ static uint64_t count_skipped_runs(int prog)
 
 uint64_t bpfsrc_count_skipped(const struct bpfsrc_attached *a, struct bpf_object *obj)
 {
-	uint64_t sum = count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_sys_enter")) +
-		       count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_sys_exit"));
+	uint64_t sum = count_skipped_executions(bpfsrc_get_prog_fd(obj, "on_sys_enter")) +
+		       count_skipped_executions(bpfsrc_get_prog_fd(obj, "on_sys_exit"));
 	size_t i;
 
 	for (i = 0; i < a->copy.nr; i++)
-		sum += count_skipped_runs(a->copy.v[i].fd);
+		sum += count_skipped_executions(a->copy.v[i].fd);
 	return sum;
 }
 
 uint64_t bpfsrc_count_skipped_ends(struct bpf_object *obj)
 {
-	return count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_prepare_exec")) +
-	       count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_begin_new_exec")) +
-	       count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_exit")) +
-	       count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_do_exit"));
+	return count_skipped_executions(bpfsrc_get_prog_fd(obj, "on_prepare_exec")) +
+	       count_skipped_executions(bpfsrc_get_prog_fd(obj, "on_begin_new_exec")) +
+	       count_skipped_executions(bpfsrc_get_prog_fd(obj, "on_exit")) +
+	       count_skipped_executions(bpfsrc_get_prog_fd(obj, "on_do_exit"));
 }
 
 uint64_t bpfsrc_count_skipped_functions(struct bpf_object *obj)
 {
-	return count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_function"));
+	return count_skipped_executions(bpfsrc_get_prog_fd(obj, "on_function"));
 }
 
 uint64_t bpfsrc_count_skipped_event(const struct bpfsrc_attached *a, struct bpf_object *obj,
@@ -127,15 +127,15 @@ uint64_t bpfsrc_count_skipped_event(const struct bpfsrc_attached *a, struct bpf_
 
 	for (i = 0; i < a->copy.nr; i++)
 		if (a->copy.v[i].id == id)
-			return count_skipped_runs(a->copy.v[i].fd);
+			return count_skipped_executions(a->copy.v[i].fd);
 	/* a system call */
-	return count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_sys_enter")) +
-	       count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_sys_exit"));
+	return count_skipped_executions(bpfsrc_get_prog_fd(obj, "on_sys_enter")) +
+	       count_skipped_executions(bpfsrc_get_prog_fd(obj, "on_sys_exit"));
 }
 
-/* Pass on the counts of one program, if the kernel skipped runs of this program. */
-static int pass_skipped_runs(struct bpf_object *obj, int prog, unsigned int counter,
-			     int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx)
+/* Pass on the counts of one program, if the kernel skipped executions of it. */
+static int pass_skipped_executions(struct bpf_object *obj, int prog, unsigned int counter,
+				   int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx)
 {
 	int cpus = libbpf_num_possible_cpus(), ret = 0;
 	struct msg_skipped m = {
@@ -144,7 +144,7 @@ static int pass_skipped_runs(struct bpf_object *obj, int prog, unsigned int coun
 	struct count *count;
 	int fd = bpf_object__find_map_fd_by_name(obj, "counts");
 
-	if (!count_skipped_runs(prog))
+	if (!count_skipped_executions(prog))
 		return 0;
 	count = calloc(cpus, sizeof(*count));
 	if (!count)
@@ -167,15 +167,15 @@ int bpfsrc_for_each_skipped(const struct bpfsrc_attached *a, struct bpf_object *
 {
 	int enter = bpfsrc_get_prog_fd(obj, "on_sys_enter");
 	int exit = bpfsrc_get_prog_fd(obj, "on_sys_exit");
-	int ret = pass_skipped_runs(obj, enter, COUNTER_ENTER, fn, ctx);
+	int ret = pass_skipped_executions(obj, enter, COUNTER_ENTER, fn, ctx);
 	size_t i;
 
 	if (!ret)
-		ret = pass_skipped_runs(obj, exit, COUNTER_EXIT, fn, ctx);
+		ret = pass_skipped_executions(obj, exit, COUNTER_EXIT, fn, ctx);
 	for (i = 0; i < a->copy.nr && !ret; i++)
 		if (a->copy.v[i].counter)
-			ret = pass_skipped_runs(obj, a->copy.v[i].fd, a->copy.v[i].counter, fn,
-						ctx);
+			ret = pass_skipped_executions(obj, a->copy.v[i].fd, a->copy.v[i].counter,
+						      fn, ctx);
 	return ret;
 }
 

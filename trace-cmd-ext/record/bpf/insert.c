@@ -45,15 +45,17 @@
 /* The flags of samples: in an interrupt, with interrupts off */
 #define SAMPLE_FLAGS	(TRACE_FL_HARDIRQ | TRACE_FL_IRQS_OFF)
 
+struct message {
+	uint64_t time, stack;
+	uint64_t gaps, all_gaps;	/* before the message: on its CPU, on all CPUs */
+	uint32_t cpu, tgid;
+	uint16_t reason, counter;
+};
+
 struct unmatched {
 	uint64_t key;			/* tid and event */
 	unsigned int nr;
-	struct {
-		uint64_t time, stack;
-		uint64_t gaps, all_gaps;	/* before the message: on its CPU, on all CPUs */
-		uint32_t cpu, tgid;
-		uint16_t reason, counter;
-	} m[MAX_UNMATCHED];
+	struct message m[MAX_UNMATCHED];
 };
 
 struct process {
@@ -241,76 +243,83 @@ static const struct insert_event *find_event(const struct insert *s, int id)
 
 /* Can the kernel have skipped the program of this record, and can its stack be another one? */
 static bool may_lack_message(struct insert *s, const struct event_record *r,
-			     const struct unmatched *u, int *error)
+			     const struct message *m, int *error)
 {
-	unsigned int i = u->nr - 1;
 	const struct messages_event *next;
 
 	if (!r->event->skips)
 		return false;
 	if (r->event->may_migrate)
-		return (r->event->filter || u->m[i].time <= s->lost_until) &&
-		       messages_may_skip_run(&s->msgs, u->m[i].counter, u->m[i].time, r->time);
+		return (r->event->filter || m->time <= s->lost_until) &&
+		       messages_may_skip_execution(&s->msgs, m->counter, m->time, r->time);
 	next = messages_peek(&s->msgs, r->cpu, error);
 	if (!next || next->time == UINT64_MAX || next->tid != r->tid)
 		return false;
-	if (next->stack && next->stack == u->m[i].stack)
+	if (next->stack && next->stack == m->stack)
 		return false;
 	return r->flags & IN_INTERRUPT || next->ran == UINT32_MAX ||
 	       next->time - next->ran <= r->time;
 }
 
 /* Does the stack start at the address in the record? */
-static bool has_first_address(struct insert *s, const struct pages_in *in, unsigned int address,
-			      uint64_t stack, int *error)
+static bool has_first_address(struct insert *s, const struct event_record *r, uint64_t stack,
+			      int *error)
 {
+	const struct pages_in *in = &s->cpu[r->cpu].in;
 	const struct messages_stack *st = messages_find_stack(&s->msgs, stack);
 	const struct msg_stack *m = st && st->nr ? messages_read_stack(&s->msgs, st, error) : NULL;
 	uint64_t at;
 
 	if (!m)
 		return !*error;
-	if (address + sizeof(at) > in->data_size)
+	if (r->event->address_off + sizeof(at) > in->data_size)
 		return false;
-	memcpy(&at, (const char *)in->data + address, sizeof(at));
+	memcpy(&at, (const char *)in->data + r->event->address_off, sizeof(at));
 	return ((const uint64_t *)(m->code + st->nr_code))[0] == at;
 }
 
-/* Take the message of a record, by the rules above; false if it has none. */
-static bool take_message(struct insert *s, const struct event_record *r,
-			 struct pending_cookie *pending, int *error)
+/* Do the four rules above allow that the record takes this message? */
+static bool may_take(struct insert *s, const struct event_record *r, const struct message *m,
+		     uint64_t latest_stack, int *error)
 {
 	bool may_migrate = r->event->may_migrate;
 	uint64_t max_age = may_migrate && !s->o->few_tids ? MAX_AGE_MIGRATED_NS : MAX_AGE_NS;
+
+	if (m->stack && m->stack != latest_stack)	/* rule 4 */
+		return false;
+	if (m->time + max_age < r->time)		/* rule 3 */
+		return false;
+	/* "rule 1 does not apply to these events, and rule 2 is about all CPUs" */
+	if (may_migrate)
+		return m->all_gaps == s->gaps + s->gaps_ahead;
+	return m->cpu == (uint32_t)r->cpu &&		/* rules 1 and 2 */
+	       m->gaps == s->cpu[r->cpu].gaps + has_gap_ahead(s, r->cpu, error);
+}
+
+/* Take the message of a record; false if it has none. No other record may take a wrong message. */
+static bool take_message(struct insert *s, const struct event_record *r,
+			 struct pending_cookie *pending, int *error)
+{
 	uint64_t key = (uint64_t)r->tid << 32 | r->event->id;
 	struct unmatched *u = vec_find(&s->unmatched, &s->unmatched_idx, key, key);
 	const struct messages_task *t = messages_find_task(&s->msgs, r->tid);
-	const struct cpu *cpu = &s->cpu[r->cpu];
-	unsigned int i;
+	const struct message *m;
+	bool right;
 
 	if (!t || !u || !u->nr)
 		return false;
-	i = u->nr - 1;
-	if ((u->m[i].stack && u->m[i].stack != t->latest) || u->m[i].time + max_age < r->time ||
-	    (may_migrate && u->m[i].all_gaps != s->gaps + s->gaps_ahead) ||
-	    (!may_migrate && (u->m[i].cpu != (uint32_t)r->cpu ||
-			      u->m[i].gaps != cpu->gaps + has_gap_ahead(s, r->cpu, error)))) {
-		/* No other record may take it */
-		u->nr--;
+	m = &u->m[u->nr - 1];
+	right = may_take(s, r, m, t->latest, error);
+	if (right && may_lack_message(s, r, m, error))
 		return false;
+	right = right && (!r->event->address_off || has_first_address(s, r, m->stack, error));
+	if (right) {
+		pending->stack = m->stack;
+		pending->tgid = m->tgid;
+		pending->reason = m->reason;
 	}
-	if (may_lack_message(s, r, u, error))
-		return false;
-	if (r->event->address &&
-	    !has_first_address(s, &cpu->in, r->event->address, u->m[i].stack, error)) {
-		u->nr--;
-		return false;
-	}
-	pending->stack = u->m[i].stack;
-	pending->tgid = u->m[i].tgid;
-	pending->reason = u->m[i].reason;
 	u->nr--;
-	return true;
+	return right;
 }
 
 /* Take the message of a record that precedes its message (kprobe events). */
@@ -392,11 +401,6 @@ static int write_record(struct insert *s, struct cpu *cpu, const struct pending_
 static const char *name_without_file(const struct msg_code *c)
 {
 	return c->dev_minor == MSG_VDSO ? "[vdso]" : "";
-}
-
-static bool is_python(uint64_t ip)
-{
-	return ip >= MSG_PYTHON_BASE && ip < MSG_PYTHON_END;
 }
 
 static int write_map(struct insert *s, struct cpu *cpu, const struct pending_cookie *pending,
@@ -492,7 +496,7 @@ static int write_python_mappings(struct insert *s, struct cpu *cpu,
 	int ret = 0;
 
 	for (i = 0; i < m->nr && ret >= 0; i++) {
-		if (!is_python(ip[i]))
+		if (!maps_is_python(ip[i]))
 			continue;
 		number = (ip[i] - MSG_PYTHON_BASE) / 2;
 		ret = note_python(s, m->tgid, number);

@@ -333,13 +333,14 @@ struct message_file {
 	} u;
 };
 
-static int add_skipped(struct messages *m, uint16_t counter, uint64_t from, uint64_t to)
+static int add_skipped(struct messages *m, uint16_t counter, uint64_t from,
+				 uint64_t to)
 {
-	struct messages_skipped_runs *new = vec_add(&m->skipped);
+	struct messages_skipped_executions *new = vec_add(&m->skipped);
 
 	if (!new)
 		return -ENOMEM;
-	*new = (struct messages_skipped_runs){ from, to, counter };
+	*new = (struct messages_skipped_executions){ from, to, counter };
 	return 0;
 }
 
@@ -366,9 +367,9 @@ static int add_count(struct message_file *s, uint16_t counter, uint32_t cpu, uin
 	return ret;
 }
 
-static int compare_skipped_runs(const void *a, const void *b)
+static int compare_skipped_executions(const void *a, const void *b)
 {
-	const struct messages_skipped_runs *x = a, *y = b;
+	const struct messages_skipped_executions *x = a, *y = b;
 
 	CMP(x->counter, y->counter);
 	return (x->from > y->from) - (x->from < y->from);
@@ -378,7 +379,7 @@ static int compare_skipped_runs(const void *a, const void *b)
 static void finish_skipped(struct message_file *s)
 {
 	struct messages *m = s->m;
-	struct messages_skipped_runs *v, *to;
+	struct messages_skipped_executions *v, *to;
 	size_t i;
 	int cpu;
 
@@ -387,7 +388,7 @@ static void finish_skipped(struct message_file *s)
 	v = m->skipped.v;
 	if (!m->skipped.nr)
 		return;
-	qsort(v, m->skipped.nr, sizeof(*v), compare_skipped_runs);
+	qsort(v, m->skipped.nr, sizeof(*v), compare_skipped_executions);
 	for (i = 1, to = v; i < m->skipped.nr; i++) {
 		if (v[i].counter != to->counter || v[i].from > to->to)
 			*++to = v[i];
@@ -397,9 +398,10 @@ static void finish_skipped(struct message_file *s)
 	m->skipped.nr = to - v + 1;
 }
 
-bool messages_may_skip_run(const struct messages *m, uint16_t counter, uint64_t from, uint64_t to)
+bool messages_may_skip_execution(const struct messages *m, uint16_t counter, uint64_t from,
+				 uint64_t to)
 {
-	const struct messages_skipped_runs *v = m->skipped.v;
+	const struct messages_skipped_executions *v = m->skipped.v;
 	size_t i;
 
 	if (!counter || m->skipped_unknown)

@@ -52,10 +52,10 @@ struct messages_task {
 };
 
 /*
- * A time in which the kernel may have skipped runs of a program on a CPU. After messages_read()
- * these times are sorted, and the times of one program do not overlap.
+ * A time in which the kernel may have skipped executions of a program on a CPU. After
+ * messages_read() these times are sorted, and the times of one program do not overlap.
  */
-struct messages_skipped_runs {
+struct messages_skipped_executions {
 	uint64_t from, to;
 	uint16_t counter;
 };
@@ -73,7 +73,7 @@ struct messages {
 	VEC(struct messages_task) tasks;	/* tasks that sent a message about an event */
 	struct hidx task_idx;
 	struct messages_stream *stream;	/* two for each CPU */
-	VEC(struct messages_skipped_runs) skipped;
+	VEC(struct messages_skipped_executions) skipped;
 	bool skipped_unknown;		/* the counts at the end are not in the file */
 	int nr_cpus;
 	uint64_t events, gaps;
@@ -94,8 +94,9 @@ static inline int messages_probe_stream(const struct messages *m, int cpu)
 	return m->nr_cpus + cpu;
 }
 
-/* Can the kernel have skipped a run of this program, on any CPU, between two times? */
-bool messages_may_skip_run(const struct messages *m, uint16_t counter, uint64_t from, uint64_t to);
+/* Can the kernel have skipped an execution of this program, on any CPU, between two times? */
+bool messages_may_skip_execution(const struct messages *m, uint16_t counter, uint64_t from,
+				 uint64_t to);
 
 struct messages_stack *messages_find_stack(struct messages *m, uint64_t id);
 /* The message with this stack, valid until the next call. NULL with @error: it cannot be read. */

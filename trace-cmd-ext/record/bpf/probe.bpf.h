@@ -50,7 +50,7 @@ int on_probe(struct pt_regs *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	u64 seen = 0, time = bpf_ktime_get_ns();
 	struct origin origin = {};
-	struct task *known;
+	struct task *entry;
 	struct count *h;
 	u32 counter;
 
@@ -64,12 +64,12 @@ int on_probe(struct pt_regs *ctx)
 	origin.earlier_time = seen == h->seen + 1 ? h->time : 0;
 	h->seen = seen;
 	h->time = time;
-	if (!c->on || !origin.earlier_time || !is_traced(c, task, &known))
+	if (!c->on || !origin.earlier_time || !is_traced(c, task, &entry))
 		return 1;
 	if (get_address(h, ctx) - CPU_ENTRY_AREA < CPU_ENTRY_AREA_SIZE)
 		send_event(c, &origin, 0, MSG_NO_REGISTERS, 0);
 	else
-		start_walk_program(ctx, c, task, known, &origin, &probe_programs);
+		start_walk_program(ctx, c, task, entry, &origin, &probe_programs);
 	return 1;
 }
 

@@ -3,28 +3,28 @@
  * python.bpf.h - the functions of Python, between the C frames that run them
  *
  * The interpreter is _PyEval_EvalFrameDefault(). A call of the interpreter runs one or several
- * Python frames: a run. Each frame leads to the frame that called it, also from the last frame of a
- * run to the first frame of the run before. For each run there is a structure on the C stack, the
- * marker: a local variable of the interpreter.
+ * Python frames: a span. Each frame leads to the frame that called it, also from the last frame of
+ * a span to the first frame of the span before. For each span there is a structure on the C stack,
+ * the marker: a local variable of the interpreter.
  *
- *	3.11	struct _PyCFrame. Markers are linked, and lead to the innermost frame of their run.
- *		The outermost frame of a run has is_entry set. The last marker is not on the stack
+ *	3.11	struct _PyCFrame. Markers are linked, and lead to the innermost frame of their span.
+ *		The outermost frame of a span has is_entry set. The last marker is not on the stack
  *		and has no frames.
  *	3.12	and later: a struct _PyInterpreterFrame, which is in the chain of frames. Its owner
  *		says that it is none of Python's. 3.14 has one more of them at the end of the chain,
  *		which is not on the stack.
  *
- * So the address of a marker says which C frame the run belongs to: the marker is between the stack
- * pointer and the CFA of this frame. Nothing depends on where the code of the interpreter is, and
- * into how many pieces the compiler has cut it.
+ * So the address of a marker says which C frame the span belongs to: the marker is between the
+ * stack pointer and the CFA of this frame. Nothing depends on where the code of the interpreter is,
+ * and into how many pieces the compiler has cut it.
  *
  * The task finds its own struct PyThreadState in the list of the interpreter by the address of its
  * thread descriptor, as pthread_self() returns it: the base of FS. Where the structures are, and
  * where their fields, depends on the version (python.c).
  *
- * The runs are read when the walk first comes to code of the file with Python. The task is in the
+ * The spans are read when the walk first comes to code of the file with Python. The task is in the
  * kernel then, and nobody else changes its frames. When the walk leaves the C frame with a marker,
- * its run is added, so the frames of Python come after the C frame that runs them. Each of them is
+ * its span is added, so the frames of Python come after the C frame that runs them. Each of them is
  * an address, MSG_PYTHON_BASE plus twice a number plus one. A number stands for the name of the
  * function, its file and the instruction. The recorder gets these with the first stack that has the
  * number: struct msg_python.
@@ -34,15 +34,15 @@
  * texts, and all of them are immutable. Numbers belong to the contents, not to addresses: a code
  * object that takes the place of another one has other contents, and so another number, or the same
  * contents. If anything cannot be read or contradicts, MSG_PYTHON_UNKNOWN takes the place of the
- * run and of all runs further out.
+ * span and of all spans further out.
  *
  * The recorder cannot read the names instead of the programs: when it gets a stack, the task runs
  * again or has ended, and the code object may have gone.
  *
- * Frames change while the interpreter itself executes. If it was interrupted, its run is not
- * certain, and has MSG_PYTHON_UNKNOWN in its place; runs further out are certain. In 3.14, each
+ * Frames change while the interpreter itself executes. If it was interrupted, its span is not
+ * certain, and has MSG_PYTHON_UNKNOWN in its place; spans further out are certain. In 3.14, each
  * instruction can have a function of its own, called by the function with the marker. So there, a
- * run is not certain either if a function of the same file was interrupted that the frame with the
+ * span is not certain either if a function of the same file was interrupted that the frame with the
  * marker has called.
  *
  * A frame before its first traceable instruction is not shown. Python does not show it either:
@@ -53,7 +53,7 @@
  * The hash of the contents is secret.
  *
  * The verifier allows calls to be nested 8 deep. From walk_stack() to hash_words() they are 7 deep:
- * loop_frame(), walk_frame(), read_runs(), read_run() and read_name() are between these.
+ * loop_frame(), walk_frame(), read_spans(), read_span() and read_name() are between these.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_PYTHON_H
 #define TRACE_USTACK_RECORD_BPF_PYTHON_H
@@ -297,7 +297,7 @@ static __always_inline int read_code(struct walk *w, const struct python_layout 
 	return 0;
 }
 
-/* Read what the frame in p->frame executes, and add it to the run. */
+/* Read what the frame in p->frame executes, and add it to the span. */
 static __always_inline int add_python_frame(struct walk *w, const struct python_layout *file)
 {
 	struct python_walk *p = &w->python;
@@ -328,8 +328,8 @@ static __always_inline int add_python_frame(struct walk *w, const struct python_
 	return add_entry(p, MSG_PYTHON_BASE + 2 * (u64)number + 1);
 }
 
-/* The marker of a run was reserved before the run: set it. Without frames, it is not needed. */
-static __always_inline void end_run(struct python_walk *p, u64 marker)
+/* The marker of a span was reserved before the span: set it. Without frames, it is not needed. */
+static __always_inline void end_span(struct python_walk *p, u64 marker)
 {
 	u32 at = p->reserved;
 
@@ -340,7 +340,7 @@ static __always_inline void end_run(struct python_walk *p, u64 marker)
 		p->entry[at & (MAX_PYTHON - 1)] = marker;
 }
 
-static __always_inline int start_run(struct python_walk *p)
+static __always_inline int start_span(struct python_walk *p)
 {
 	p->reserved = p->nr;
 	return add_entry(p, 0);
@@ -352,8 +352,8 @@ enum {
 	PYTHON_FAILED,
 };
 
-/* 3.11: the next marker, or the next frame of its run */
-static __always_inline int read_run_311(struct walk *w, const struct python_layout *file)
+/* 3.11: the next marker, or the next frame of its span */
+static __always_inline int read_span_311(struct walk *w, const struct python_layout *file)
 {
 	struct python_walk *p = &w->python;
 	u64 top, previous;
@@ -363,20 +363,20 @@ static __always_inline int read_run_311(struct walk *w, const struct python_layo
 			return PYTHON_FAILED;
 		top = WORD_OF(p->frame, file->cframe_frame);
 		previous = WORD_OF(p->frame, file->cframe_previous);
-		/* the frame that called the last one of the run before */
+		/* the frame that called the last one of the span before */
 		if (p->caller_known && top != p->caller)
 			return PYTHON_FAILED;
 		if (!previous)
 			return top ? PYTHON_FAILED : PYTHON_END;
 		p->next_frame = top;
 		p->previous = previous;
-		return top && !start_run(p) ? PYTHON_MORE : PYTHON_FAILED;
+		return top && !start_span(p) ? PYTHON_MORE : PYTHON_FAILED;
 	}
 	if (read_user(p->frame, PYTHON_FRAME_SIZE, p->next_frame) || add_python_frame(w, file))
 		return PYTHON_FAILED;
 	previous = WORD_OF(p->frame, file->frame_previous);
 	if (byte_of(WORD_OF(p->frame, file->frame_entry), file->frame_entry)) {
-		end_run(p, p->marker);
+		end_span(p, p->marker);
 		p->caller = previous;
 		p->caller_known = 1;
 		p->marker = p->previous;
@@ -389,25 +389,25 @@ static __always_inline int read_run_311(struct walk *w, const struct python_layo
 }
 
 /* 3.12 and later: the next frame of the chain */
-static __always_inline int read_run_312(struct walk *w, const struct python_layout *file)
+static __always_inline int read_span_312(struct walk *w, const struct python_layout *file)
 {
 	struct python_walk *p = &w->python;
 	u64 at = p->next_frame;
 	u8 owner;
 
 	if (!at)
-		return p->nr == p->reserved + 1 ? end_run(p, 0), PYTHON_END : PYTHON_FAILED;
+		return p->nr == p->reserved + 1 ? end_span(p, 0), PYTHON_END : PYTHON_FAILED;
 	if (read_user(p->frame, PYTHON_FRAME_SIZE, at))
 		return PYTHON_FAILED;
 	owner = byte_of(WORD_OF(p->frame, file->frame_owner), file->frame_owner);
 	p->next_frame = WORD_OF(p->frame, file->frame_previous);
 	if (owner <= PYTHON_LAST_OWNER)
 		return add_python_frame(w, file) ? PYTHON_FAILED : PYTHON_MORE;
-	end_run(p, at);
-	return start_run(p) ? PYTHON_FAILED : PYTHON_MORE;
+	end_span(p, at);
+	return start_span(p) ? PYTHON_FAILED : PYTHON_MORE;
 }
 
-__noinline int read_run(struct walk *w)
+__noinline int read_span(struct walk *w)
 {
 	struct python_layout *file;
 	u32 number;
@@ -418,7 +418,7 @@ __noinline int read_run(struct walk *w)
 	file = bpf_map_lookup_elem(&pythons, &number);
 	if (!file)
 		return PYTHON_FAILED;
-	return file->cframe_previous ? read_run_311(w, file) : read_run_312(w, file);
+	return file->cframe_previous ? read_span_311(w, file) : read_span_312(w, file);
 }
 
 struct thread_loop {
@@ -487,8 +487,8 @@ static __always_inline int find_thread(struct walk *w, const struct python_layou
 	return !loop.complete;
 }
 
-/* All runs of the task. Not 0: they are not known */
-__noinline int read_runs(struct walk *w)
+/* All spans of the task. Not 0: they are not known */
+__noinline int read_spans(struct walk *w)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	struct python_walk *p;
@@ -524,11 +524,11 @@ __noinline int read_runs(struct walk *w)
 			return -1;
 	} else {
 		p->next_frame = p->innermost;
-		if (start_run(p))
+		if (start_span(p))
 			return -1;
 	}
 	for (i = 0; i < 2 * MAX_PYTHON && ret == PYTHON_MORE; i++)
-		ret = read_run(w);
+		ret = read_span(w);
 	return ret == PYTHON_END ? 0 : -1;
 }
 
@@ -566,18 +566,18 @@ static __always_inline void fail_python(struct walk *w)
 	add_python(w, UNKNOWN_FRAME);
 }
 
-/* Read all runs of a file, unless same.bpf.h did at this event. Not 0: they are not known */
-static __always_inline int get_runs(struct walk *w, u32 file, u64 base)
+/* Read all spans of a file, unless same.bpf.h did at this event. Not 0: they are not known */
+static __always_inline int get_spans(struct walk *w, u32 file, u64 base)
 {
 	struct python_walk *p = &w->python;
 
 	p->file = file;
 	if (p->read_file != file || p->base != base) {
 		p->base = base;
-		p->runs_unknown = read_runs(w);
+		p->spans_unknown = read_spans(w);
 		p->read_file = file;
 	}
-	return p->runs_unknown;
+	return p->spans_unknown;
 }
 
 /* The walk comes to a file with Python for the first time, at mapping @i. */
@@ -585,7 +585,7 @@ static __always_inline void start_python(struct walk *w, u32 i)
 {
 	struct mapping *m = &w->map[i & (NR_MAPPINGS - 1)];
 
-	if (get_runs(w, m->part.python, m->start - m->pgoff))
+	if (get_spans(w, m->part.python, m->start - m->pgoff))
 		fail_python(w);
 }
 
@@ -618,9 +618,9 @@ static long copy_frame(u32 i, struct copy_loop *l)
 
 /*
  * The walk has left a C frame, which started at @sp. If a marker is in this frame, add the marker's
- * run. @exact: the frame was interrupted
+ * span. @exact: the frame was interrupted
  */
-__noinline int add_run(struct walk *w, u64 sp, u32 exact)
+__noinline int add_span(struct walk *w, u64 sp, u32 exact)
 {
 	struct copy_loop loop = { .w = w, .certain = !exact };
 	u32 next;
@@ -645,7 +645,7 @@ __noinline int add_run(struct walk *w, u64 sp, u32 exact)
 	return 0;
 }
 
-/* The walk has left a C frame in mapping @map. @sp, @exact: as in add_run() */
+/* The walk has left a C frame in mapping @map. @sp, @exact: as in add_span() */
 static __always_inline void leave_frame(struct walk *w, s64 map, u64 sp, u32 exact)
 {
 	struct mapping *m = &w->map[map & (NR_MAPPINGS - 1)];
@@ -653,7 +653,7 @@ static __always_inline void leave_frame(struct walk *w, s64 map, u64 sp, u32 exa
 
 	w->python.interrupted = exact && w->python.tail_calls && map >= 0 &&
 				m->kind == MAP_FILE && m->part.python == w->python.file;
-	add_run(w, sp, exact | before);
+	add_span(w, sp, exact | before);
 }
 
 /* The walk has ended. If it is complete, it has met all markers that are on this stack. */

@@ -98,7 +98,7 @@ static __always_inline bool has_same_python(const struct cached_walk *c, struct 
 {
 	if (!c->python)
 		return true;
-	if (!get_runs(w, c->python, c->python_base) && w->python.chain[0] == c->python_chain[0] &&
+	if (!get_spans(w, c->python, c->python_base) && w->python.chain[0] == c->python_chain[0] &&
 	    w->python.chain[1] == c->python_chain[1])
 		return true;
 	/* the walk has not met it yet */

@@ -124,20 +124,20 @@ struct python_walk {
 	u32 failed;			/* the stack has UNKNOWN_FRAME */
 	u64 base;			/* where addresses of the file count from */
 	u64 next_frame;			/* address of the next frame to read */
-	u64 marker, previous;		/* 3.11: of this run, and of the run before */
-	u64 caller;			/* 3.11: the caller of the last run's outermost frame */
+	u64 marker, previous;		/* 3.11: of this span, and of the one before */
+	u64 caller;			/* 3.11: the caller of the last span's outermost frame */
 	u32 caller_known;
-	u32 reserved;			/* index in @entry of the marker of this run */
+	u32 reserved;			/* index in @entry of the marker of this span */
 	u32 nr, next_entry;		/* next_entry: the first that is not in the stack yet */
-	u32 read_file;			/* the file whose runs are in @entry; 0: none */
-	u32 runs_unknown;		/* the runs of read_file could not be read */
+	u32 read_file;			/* the file whose spans are in @entry; 0: none */
+	u32 spans_unknown;		/* the spans of read_file could not be read */
 	u32 nr_sent;			/* functions that this walk has sent */
 	u32 table_bytes;		/* bytes of line tables that this walk has read */
 	u32 tail_calls;			/* 3.14: each instruction can have its own function */
 	u32 interrupted;		/* the last frame: interrupted in a function of @file */
 	u64 hash_start[2], hash_factor[2];	/* as in struct control */
 	u64 chain[2];			/* hash of all entries */
-	u64 entry[MAX_PYTHON];		/* for each run: marker, frames from the innermost one */
+	u64 entry[MAX_PYTHON];		/* for each span: marker, frames from the innermost one */
 	/* copies of structures of CPython */
 	u64 frame[16], code[PYTHON_CODE_SIZE / WORD], object[8];
 	u64 thread, thread_id;		/* the task's PyThreadState; 0: none with frames */

@@ -367,7 +367,7 @@ static __always_inline bool is_user(struct task_struct *task)
 }
 
 static __always_inline bool is_traced(const struct control *c, struct task_struct *task,
-				      struct task **known)
+				      struct task **entry)
 {
 	u32 pid = task->pid;
 	struct task *t;
@@ -375,14 +375,14 @@ static __always_inline bool is_traced(const struct control *c, struct task_struc
 	if (!is_user(task))
 		return false;
 	t = bpf_map_lookup_elem(&tasks, &pid);
-	*known = t;
+	*entry = t;
 	if (c->all)
 		return !t || !(t->flags & TASK_LEFT_OUT);
 	return t && t->flags & TASK_TRACED;
 }
 
 /* Claim memory for the program with this context, and note where the task's stack starts. */
-static __always_inline struct walk *claim_walk(void *ctx, const struct task *known)
+static __always_inline struct walk *claim_walk(void *ctx, const struct task *entry)
 {
 	u32 slot = bpf_get_smp_processor_id() * SLOTS_PER_CPU, i, key;
 	struct walk *w;
@@ -395,8 +395,8 @@ static __always_inline struct walk *claim_walk(void *ctx, const struct task *kno
 		if (!w->owner && !__sync_val_compare_and_swap(&w->owner, 0, (u64)ctx)) {
 			w->time = bpf_ktime_get_ns();
 			w->nested = i;
-			w->key.stack_start = known ? known->stack_start : 0;
-			w->key.start_ip = known ? known->start_ip : 0;
+			w->key.stack_start = entry ? entry->stack_start : 0;
+			w->key.start_ip = entry ? entry->start_ip : 0;
 			return w;
 		}
 	}
@@ -450,7 +450,7 @@ static __always_inline struct saved_stack *find_saved_stack(struct task_struct *
 }
 
 /* execve() has returned: forget the stack that was saved for it. */
-static __always_inline void drop_saved_stack(struct task_struct *task, struct task *known)
+static __always_inline void drop_saved_stack(struct task_struct *task, struct task *entry)
 {
 	u64 key = (u64)task;
 	struct saved_stack *saved = bpf_map_lookup_elem(&saved_stacks, &key);
@@ -458,7 +458,7 @@ static __always_inline void drop_saved_stack(struct task_struct *task, struct ta
 	if (!saved || saved->exec_id != task->self_exec_id || saved->mm == POINTER(task, mm))
 		return;
 	bpf_map_delete_elem(&saved_stacks, &key);
-	known->flags &= ~TASK_SAVED_STACK;
+	entry->flags &= ~TASK_SAVED_STACK;
 }
 
 /* Note that this task may have a saved stack, or that a task that has one may take over its ID. */
@@ -502,32 +502,32 @@ static __always_inline void store_saved_stack(u64 stack, u32 reason, bool exits)
 
 /* The stack that was saved for this task; NULL: its stack has to be walked */
 static __always_inline struct saved_stack *get_saved_stack(struct task_struct *task,
-							   struct task *known)
+							   struct task *entry)
 {
-	bool may = known && known->flags & TASK_SAVED_STACK;
+	bool may = entry && entry->flags & TASK_SAVED_STACK;
 	struct saved_stack *saved = may || task->flags & PF_EXITING ? find_saved_stack(task) : NULL;
 
 	if (may && !saved)
-		drop_saved_stack(task, known);
+		drop_saved_stack(task, entry);
 	return saved;
 }
 
 /* Send the saved stack, or continue in the walk program of @next with this program's type. */
 static __always_inline void start_walk_program(void *ctx, struct control *c,
-					       struct task_struct *task, struct task *known,
+					       struct task_struct *task, struct task *entry,
 					       const struct origin *origin, void *next)
 {
 	struct saved_stack *saved;
 	struct walk *w;
 
 	mark_busy();
-	saved = get_saved_stack(task, known);
+	saved = get_saved_stack(task, entry);
 	if (saved) {
 		send_event(c, origin, saved->stack, saved->reason, 0);
 		unmark_busy();
 		return;
 	}
-	w = claim_walk(ctx, known);
+	w = claim_walk(ctx, entry);
 	if (w) {
 		w->origin = *origin;
 		bpf_tail_call(ctx, next, WALK_STACK);
@@ -584,15 +584,15 @@ static __always_inline void start_walk_before_record(void *ctx, void *next)
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct origin origin = {};
-	struct task *known;
+	struct task *entry;
 	u32 counter;
 
 	asm volatile("%0 = %1" : "=r"(origin.event) : "i"(EVENT_ID));
 	asm volatile("%0 = %1" : "=r"(counter) : "i"(COUNTER));
-	if (!c || !c->on || !is_traced(c, task, &known))
+	if (!c || !c->on || !is_traced(c, task, &entry))
 		return;
 	note_skipped(&origin, counter);
-	start_walk_program(ctx, c, task, known, &origin, next);
+	start_walk_program(ctx, c, task, entry, &origin, next);
 }
 
 SEC("raw_tp")
@@ -608,14 +608,14 @@ static __always_inline void on_syscall(void *ctx, bool enter)
 	struct task_struct *task;
 	struct pt_regs *regs;
 	struct origin origin = {};
-	struct task *known;
+	struct task *entry;
 	u64 nr;
 
 	if (!c || !c->on)
 		return;
 	task = bpf_get_current_task_btf();
 	/* ftrace has no events for system calls of 32-bit programs */
-	if (task->thread_info.status & TS_COMPAT || !is_traced(c, task, &known))
+	if (task->thread_info.status & TS_COMPAT || !is_traced(c, task, &entry))
 		return;
 	regs = (void *)bpf_task_pt_regs(task);
 	if (!regs)
@@ -627,7 +627,7 @@ static __always_inline void on_syscall(void *ctx, bool enter)
 	if (!origin.event)
 		return;
 	note_skipped(&origin, enter ? COUNTER_ENTER : COUNTER_EXIT);
-	start_walk_program(ctx, c, task, known, &origin, &programs);
+	start_walk_program(ctx, c, task, entry, &origin, &programs);
 }
 
 SEC("raw_tp/sys_enter")
@@ -657,21 +657,21 @@ static __always_inline void take_sample(void *ctx, struct control *c, u32 event,
 					u64 parent_ip)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct task *known = NULL;
+	struct task *entry = NULL;
 	bool user = is_user(task);
 	u32 reason = MSG_OK;
 	struct saved_stack *saved;
 	struct walk *w;
 	u64 stack = 0;
 
-	if (!c || !(user ? is_traced(c, task, &known) : c->all))
+	if (!c || !(user ? is_traced(c, task, &entry) : c->all))
 		return;
-	w = claim_walk(ctx, known);
+	w = claim_walk(ctx, entry);
 	if (!w) {
 		__sync_fetch_and_add(&c->lost, 1);
 		return;
 	}
-	saved = user ? get_saved_stack(task, known) : NULL;
+	saved = user ? get_saved_stack(task, entry) : NULL;
 	if (saved) {
 		stack = saved->stack;
 		reason = saved->reason;
@@ -714,12 +714,12 @@ int on_sample(void *ctx)
  * new kernels only: sched_prepare_exec since 6.10, sched_process_exit since 6.16. On older ones the
  * recorder attaches programs to functions.
  */
-static __always_inline bool has_nothing_to_save(struct task **known)
+static __always_inline bool has_nothing_to_save(struct task **entry)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (!c || !c->on || !is_traced(c, task, known) || !POINTER(task, mm))
+	if (!c || !c->on || !is_traced(c, task, entry) || !POINTER(task, mm))
 		return true;
 	/* A failed execve() may already have saved it; the memory may then be another program's. */
 	return find_saved_stack(task);
@@ -727,13 +727,13 @@ static __always_inline bool has_nothing_to_save(struct task **known)
 
 static __always_inline void save_by_tracepoint(void *ctx)
 {
-	struct task *known;
+	struct task *entry;
 	struct walk *w;
 
-	if (has_nothing_to_save(&known))
+	if (has_nothing_to_save(&entry))
 		return;
 	mark_busy();
-	w = claim_walk(ctx, known);
+	w = claim_walk(ctx, entry);
 	if (w) {
 		w->origin.event = SAVE_STACK;
 		bpf_tail_call(ctx, &programs, WALK_STACK);
@@ -759,14 +759,14 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 
 static __always_inline void save_by_function(void *ctx, bool exits)
 {
-	struct task *known;
+	struct task *entry;
 	struct walk *w;
 	u64 id;
 
-	if (has_nothing_to_save(&known))
+	if (has_nothing_to_save(&entry))
 		return;
 	mark_busy();
-	w = claim_walk(ctx, known);
+	w = claim_walk(ctx, entry);
 	if (w) {
 		id = walk_and_send(w);
 		store_saved_stack(id, w->reason, exits);
