@@ -266,7 +266,7 @@ uint32_t flow_enter(struct flow *f, uint32_t pc, const struct arch_state *state,
 
 bool flow_may_leave(struct flow *f, uint64_t pc, const struct arch_state *s)
 {
-	const struct cfi_row *row = rows_find_state(f->r, pc);
+	const struct cfi_row *row = rows_find_rules(f->r, pc);
 
 	return row && !flow_contradicts(f->r->arch, s, row);
 }

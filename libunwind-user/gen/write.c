@@ -99,15 +99,15 @@ static int write_normal_block(struct packer *p, uint32_t piece, uint32_t next, u
 		return -ENOMEM;
 	type = b.flex ? SFRAME_FDE_TYPE_FLEX : SFRAME_FDE_TYPE_DEFAULT;
 	for (i = row; i < end; i++) {
-		if (r->fre[r->row[i].state].adds)
+		if (r->fre[r->row[i].rules].adds)
 			type = SFRAME_FDE_TYPE_FLEX_ADD;
 	}
 	to = write_attr(p, p->blocks + p->blocks_size + p->attr_off, b.nr_fres,
 			SFRAME_FDE_INFO(b.type, false, signal), type, 0);
 	for (i = row; i < end; i++) {
-		if (i > row && r->row[i].state == r->row[i - 1].state)
+		if (i > row && r->row[i].rules == r->row[i - 1].rules)
 			continue;
-		fre = &r->fre[r->row[i].state];
+		fre = &r->fre[r->row[i].rules];
 		if (fre->kept > SFRAME_KEPT_IN_REG)
 			saved |= 1u << nr;
 		if (slot < fre->kept)
@@ -123,7 +123,7 @@ static int write_normal_block(struct packer *p, uint32_t piece, uint32_t next, u
 
 static int write_plt_block(struct packer *p, uint32_t row, uint32_t *off)
 {
-	const struct rows_fre *fre = &p->r->fre[p->r->row[row].state];
+	const struct rows_fre *fre = &p->r->fre[p->r->row[row].rules];
 	bool big_endian = p->r->arch->abi->big_endian;
 	uint8_t *to;
 

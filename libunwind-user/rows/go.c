@@ -367,17 +367,17 @@ static void decode_asm(struct go_rows *g, struct go_body *b)
 
 static const struct cfi_row outermost = { .ra = { .how = CFI_UNDEF } };
 
-static int add_state_row(struct go_rows *g, const struct go_body *b, uint64_t start,
-			 const struct cfi_row *state)
+static int add_rules_row(struct go_rows *g, const struct go_body *b, uint64_t start,
+			 const struct cfi_row *rules)
 {
-	return rows_add_row(g->r, start - b->f.start, state);
+	return rows_add_row(g->r, start - b->f.start, rules);
 }
 
 static int add_hole(struct go_rows *g, const struct go_body *b, uint64_t start)
 {
 	static const struct cfi_row hole = { .cfa = { .how = CFI_BAD, .off = STATS_CAUSE_GO } };
 
-	return add_state_row(g, b, start, &hole);
+	return add_rules_row(g, b, start, &hole);
 }
 
 /* SP is @size below its place at entry. @ra, @fp: RA, FP is saved where frames have it. */
@@ -396,7 +396,7 @@ static int add_plain_row(struct go_rows *g, const struct go_body *b, uint64_t st
 		s.ra = (struct cfi_rule){ .how = CFI_AT_CFA, .off = b->frame.ra };
 	if (fp)
 		s.fp = (struct cfi_rule){ .how = CFI_AT_CFA, .off = b->frame.fp };
-	return add_state_row(g, b, start, &s);
+	return add_rules_row(g, b, start, &s);
 }
 
 static int add_row_by_fp(struct go_rows *g, const struct go_body *b, uint64_t start)
@@ -407,7 +407,7 @@ static int add_row_by_fp(struct go_rows *g, const struct go_body *b, uint64_t st
 		.fp = { .how = CFI_AT_CFA, .off = b->frame.fp },
 	};
 
-	return add_state_row(g, b, start, &s);
+	return add_rules_row(g, b, start, &s);
 }
 
 /* SP is as at entry at @at. Has the code before @at lost RA and FP of the frame? */
@@ -428,7 +428,7 @@ static int add_popped_row(struct go_rows *g, const struct go_body *b, const stru
 	if (g->arch->find_popped_ra && p->value == -g->arch->pushed && p->end - p->start <= 4 &&
 	    read_code_around(g, &b->f, p->start, &code))
 		s.ra = (struct cfi_rule){ .how = CFI_REG, .reg = g->arch->find_popped_ra(&code) };
-	return s.ra.reg ? add_state_row(g, b, p->start, &s) : add_hole(g, b, p->start);
+	return s.ra.reg ? add_rules_row(g, b, p->start, &s) : add_hole(g, b, p->start);
 }
 
 /* Is this the start of a function that stops a goroutine, and never returns? */
@@ -466,7 +466,7 @@ static int add_stop_rows(struct go_rows *g, const struct go_body *b, const struc
 			break;
 		if (op.next != ARCH_CALL || !stops_goroutine(g, op.target))
 			continue;
-		ret = add_state_row(g, b, pc, &outermost);
+		ret = add_rules_row(g, b, pc, &outermost);
 		if (!ret && pc + op.len < end)
 			ret = add_plain_row(g, b, pc + op.len, size, b->saved, b->saved);
 	}
@@ -511,7 +511,7 @@ static int add_after_switch(struct go_rows *g, const struct go_body *b, const st
 	int ret;
 
 	if (b->role == GO_NO_RETURN)
-		return add_state_row(g, b, from, &outermost);
+		return add_rules_row(g, b, from, &outermost);
 	if (!b->keeps_fp)
 		return add_hole(g, b, from);
 	if (!p->value)
@@ -583,7 +583,7 @@ static int add_func(struct go_rows *g, const struct go_func *f)
 		return ret;
 	g->r->stats->go_bytes += end - f->start;
 	if (b.role == GO_OUTERMOST)
-		return add_state_row(g, &b, f->start, &outermost);
+		return add_rules_row(g, &b, f->start, &outermost);
 	return add_body_rows(g, &b);
 }
 
