@@ -30,11 +30,11 @@
 
 static enum piece_kind get_kind(const struct rows *r, uint32_t row)
 {
-	const struct rows_fre *fre = &r->fre[r->row[row].rules];
+	const struct rows_fre *fre = &r->fre[r->merged[row].rules];
 
-	if (r->row[row].rules == ROWS_NONE)
+	if (r->merged[row].rules == ROWS_NONE)
 		return PIECE_NONE;
-	if (r->row[row].rules == ROWS_HOLE)
+	if (r->merged[row].rules == ROWS_HOLE)
 		return PIECE_HOLE;
 	if (fre->plt)
 		return PIECE_PLT;
@@ -85,7 +85,7 @@ static uint64_t number_fre(const struct rows_row *row)
 static void add_row_to_piece(struct packer *p, uint32_t i)
 {
 	struct piece *piece = &p->piece[p->nr_pieces - 1];
-	const struct rows_row *row = &p->r->row[i];
+	const struct rows_row *row = &p->r->merged[i];
 	const struct rows_fre *fre = &p->r->fre[row->rules];
 	bool like_last = i && row->rules == row[-1].rules;
 
@@ -109,18 +109,19 @@ static void add_row_to_piece(struct packer *p, uint32_t i)
 static int find_pieces(struct packer *p)
 {
 	const struct rows *r = p->r;
+	const struct rows_row *row = r->merged;
 	enum piece_kind kind, last = PIECE_PLT;
 	uint32_t i, start = 0;
 	bool flex, last_flex = false;
 	uint8_t kept;
 	int ret = 0;
 
-	for (i = 0; i + 1 < r->nr_rows && !ret; i++) {
+	for (i = 0; i + 1 < r->nr_merged && !ret; i++, row++) {
 		kind = get_kind(r, i);
-		flex = r->fre[r->row[i].rules].flex_only;
-		kept = r->fre[r->row[i].rules].kept;
+		flex = r->fre[row->rules].flex_only;
+		kept = r->fre[row->rules].kept;
 		if (kind != last || kind == PIECE_PLT || r->is_start[i] || flex != last_flex ||
-		    r->row[i].start - r->row[i - 1].start > LONG_ROW || i - start >= MAX_PIECE ||
+		    row->start - row[-1].start > LONG_ROW || i - start >= MAX_PIECE ||
 		    !join_kept_places(&p->piece[p->nr_pieces - 1].kept, kept)) {
 			ret = add_piece(p, i, kind);
 			if (ret)

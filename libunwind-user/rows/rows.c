@@ -94,8 +94,8 @@ void rows_free(struct rows *r)
 	free(r->rules);
 	hidx_free(&r->numbers);
 	free(r->fde);
-	free(r->raw);
-	free(r->row);
+	free(r->fde_row);
+	free(r->merged);
 	free(r->is_start);
 }
 
@@ -109,22 +109,22 @@ int rows_add_fde(struct rows *r, uint64_t start, uint64_t end)
 	fde->start = start - r->img->text.start;
 	fde->end = end - r->img->text.start;
 	fde->padded = fde->start;
-	fde->row = r->nr_raw;
+	fde->row = r->nr_fde_rows;
 	fde->nr_rows = 0;
 	r->after_pushed = r->pushed && fde[-1].end == fde->start;
 	r->pushed = false;
 	return 0;
 }
 
-int rows_append_raw(struct rows *r, struct rows_fde *fde, uint32_t start,
-		    const struct cfi_row *rules)
+int rows_add_fde_row(struct rows *r, struct rows_fde *fde, uint32_t start,
+		     const struct cfi_row *rules)
 {
 	uint32_t n = rows_intern_rules(r, rules);
 
-	if (!n || !vec_room(&r->raw, r->nr_raw, &r->room_raw, sizeof(*r->raw)))
+	if (!n || !vec_room(&r->fde_row, r->nr_fde_rows, &r->room_fde_rows, sizeof(*r->fde_row)))
 		return -ENOMEM;
-	r->raw[r->nr_raw].start = start;
-	r->raw[r->nr_raw++].rules = n;
+	r->fde_row[r->nr_fde_rows].start = start;
+	r->fde_row[r->nr_fde_rows++].rules = n;
 	fde->nr_rows++;
 	return 0;
 }
@@ -133,7 +133,7 @@ int rows_add_row(struct rows *r, uint64_t start, const struct cfi_row *rules)
 {
 	struct rows_fde *fde = &r->fde[r->nr_fdes - 1];
 
-	return rows_append_raw(r, fde, fde->start + start, rules);
+	return rows_add_fde_row(r, fde, fde->start + start, rules);
 }
 
 /* Does a test want this FDE dropped? See ROWS_DROP. */
@@ -197,8 +197,8 @@ static bool shows_push(const struct rows *r, const struct cfi_row *rules)
 	if (!r->arch->plt_pushes || rules->ra.how != CFI_AT_CFA || rules->flags ||
 	    rules->ra.off != r->arch->plt_pushes - 8 || !is_sp(r, &rules->cfa))
 		return false;
-	for (i = r->fde[r->nr_fdes - 1].row; i < r->nr_raw; i++) {
-		rules = &r->rules[r->raw[i].rules];
+	for (i = r->fde[r->nr_fdes - 1].row; i < r->nr_fde_rows; i++) {
+		rules = &r->rules[r->fde_row[i].rules];
 		if (!is_sp(r, &rules->cfa) || rules->ra.how != CFI_SAME)
 			return false;
 	}
@@ -212,10 +212,10 @@ static int set_pushed(struct rows *r)
 	uint32_t i;
 
 	r->pushed = true;
-	for (i = r->fde[r->nr_fdes - 1].row; i < r->nr_raw; i++) {
-		rules = raise_cfa(r, &r->rules[r->raw[i].rules]);
-		r->raw[i].rules = rows_intern_rules(r, &rules);
-		if (!r->raw[i].rules)
+	for (i = r->fde[r->nr_fdes - 1].row; i < r->nr_fde_rows; i++) {
+		rules = raise_cfa(r, &r->rules[r->fde_row[i].rules]);
+		r->fde_row[i].rules = rows_intern_rules(r, &rules);
+		if (!r->fde_row[i].rules)
 			return -ENOMEM;
 	}
 	return 0;
@@ -245,7 +245,7 @@ static int on_row(void *arg, uint64_t start, const struct cfi_row *rules)
 		rules = &to;
 	}
 	r->stats->nr_rows++;
-	return rows_append_raw(r, &r->fde[r->nr_fdes - 1], start - r->img->text.start, rules);
+	return rows_add_fde_row(r, &r->fde[r->nr_fdes - 1], start - r->img->text.start, rules);
 }
 
 const struct cfi_ops rows_cfi_ops = { .fde = on_fde, .row = on_row };
@@ -427,14 +427,14 @@ const struct cfi_row *rows_find_rules(const struct rows *r, uint64_t pc)
 	fde = &r->fde[i - 1];
 	if (pc >= fde->end || !fde->nr_rows)
 		return NULL;
-	bisect(i, fde->nr_rows - 1, r->raw[fde->row + i + 1].start > pc);
-	return &r->rules[r->raw[fde->row + i].rules];
+	bisect(i, fde->nr_rows - 1, r->fde_row[fde->row + i + 1].start > pc);
+	return &r->rules[r->fde_row[fde->row + i].rules];
 }
 
 bool rows_is_same_fde(const struct rows *r, const struct rows_fde *a, const struct rows_fde *b)
 {
 	return a->start == b->start && a->end == b->end && a->nr_rows == b->nr_rows &&
-	       !memcmp(&r->raw[a->row], &r->raw[b->row], a->nr_rows * sizeof(*r->raw));
+	       !memcmp(&r->fde_row[a->row], &r->fde_row[b->row], a->nr_rows * sizeof(*r->fde_row));
 }
 
 bool rows_is_padding(struct rows *r, uint32_t start, uint32_t end)

@@ -184,7 +184,7 @@ struct rows_row {
 struct rows_fde {
 	uint32_t start, end;
 	uint32_t padded;	/* padding goes from here to start; start if not checked */
-	uint32_t row, nr_rows;	/* in rows.raw */
+	uint32_t row, nr_rows;	/* in rows.fde_row */
 };
 
 struct rows {
@@ -200,8 +200,8 @@ struct rows {
 	struct rows_fde *fde;		/* in the order of .eh_frame; then sorted */
 	uint32_t nr_fdes, room_fdes;
 	uint32_t nr_sorted;		/* nr_fdes before flow_add(), which appends FDEs */
-	struct rows_row *raw;		/* rows of the FDEs */
-	uint32_t nr_raw, room_raw;
+	struct rows_row *fde_row;	/* rows of the FDEs, as they were added */
+	uint32_t nr_fde_rows, room_fde_rows;
 	/* About the FDE added last, see arch.plt_pushes */
 	bool pushed, after_pushed;
 	/* The block that flow_add_v8() has followed: flow_add() skips it, also without rows */
@@ -210,12 +210,12 @@ struct rows {
 	bool writes_kept_reg;		/* the table is to say where functions keep it */
 
 	/*
-	 * The result: ascending rows without gaps. Neighbours are equal only where a function
-	 * starts. The last row is ROWS_NONE, at the end of the last function.
+	 * The result, which gen/list.c makes: ascending rows without gaps. Neighbours are equal
+	 * only where a function starts. The last row is ROWS_NONE, at the end of the last function.
 	 */
-	struct rows_row *row;
-	uint8_t *is_start;		/* for each row: does a function start there? */
-	uint32_t nr_rows, room_rows;
+	struct rows_row *merged;
+	uint8_t *is_start;		/* for each of them: does a function start there? */
+	uint32_t nr_merged, room_merged;
 };
 
 int rows_init(struct rows *r, struct image *img, const struct arch *arch, struct stats *stats);
@@ -231,8 +231,8 @@ int rows_add_fde(struct rows *r, uint64_t start, uint64_t end);
 int rows_add_row(struct rows *r, uint64_t start, const struct cfi_row *rules);
 
 /* Add a row at @start (counted from text.start) to @fde, which is not yet part of @r. */
-int rows_append_raw(struct rows *r, struct rows_fde *fde, uint32_t start,
-		    const struct cfi_row *rules);
+int rows_add_fde_row(struct rows *r, struct rows_fde *fde, uint32_t start,
+		     const struct cfi_row *rules);
 
 /*
  * The number of these rules; 0 if there is not enough memory (0 is ROWS_NONE, which never stands

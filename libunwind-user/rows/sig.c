@@ -28,7 +28,7 @@ bool rows_is_unknown_sigreturn(struct rows *r, const struct rows_fde *fde)
 	unsigned int i;
 
 	if (fde->end - fde->start > MAX_SIZE || fde->nr_rows != 1 ||
-	    r->rules[r->raw[fde->row].rules].flags & CFI_SIGNAL)
+	    r->rules[r->fde_row[fde->row].rules].flags & CFI_SIGNAL)
 		return false;
 	for (i = 0; i < abi->nr_sigs; i++) {
 		if (fde->end - fde->start < abi->sigs[i].code_len)
