@@ -37,7 +37,7 @@
 
 static int add_gap(struct flow *f, uint32_t start, uint32_t end)
 {
-	if (!vec_room(&f->gap, f->nr_gaps, &f->room_gaps, sizeof(*f->gap)))
+	if (vec_grow32(&f->gap, &f->room_gaps, f->nr_gaps, sizeof(*f->gap)))
 		return -ENOMEM;
 	f->gap[f->nr_gaps++] = (struct flow_gap){ .start = start, .end = end,
 						  .first_byte = f->size };

@@ -49,7 +49,7 @@ uint32_t flow_find_byte(const struct flow *f, uint64_t pc, const struct flow_gap
 
 static void add_to_queue(struct flow *f, struct flow_queue *q, uint32_t node)
 {
-	if (!vec_room(&q->node, q->nr, &q->room, sizeof(*q->node)))
+	if (vec_grow32(&q->node, &q->room, q->nr, sizeof(*q->node)))
 		f->no_memory = true;
 	else
 		q->node[q->nr++] = node;
@@ -145,7 +145,7 @@ static void add_call(struct flow *f, uint32_t node, uint32_t target)
 
 	if (f->node[node].is_call)
 		return;
-	if (!vec_room(&f->call, f->nr_calls, &f->room_calls, sizeof(*f->call))) {
+	if (vec_grow32(&f->call, &f->room_calls, f->nr_calls, sizeof(*f->call))) {
 		f->no_memory = true;
 		return;
 	}
@@ -179,7 +179,7 @@ static uint32_t add_node(struct flow *f, uint32_t byte, const struct flow_gap *g
 		f->over_budget = true;
 		return FLOW_NO_NODE;
 	}
-	if (!vec_room(&f->node, n, &f->room_nodes, sizeof(*f->node))) {
+	if (vec_grow32(&f->node, &f->room_nodes, n, sizeof(*f->node))) {
 		f->no_memory = true;
 		return FLOW_NO_NODE;
 	}
@@ -194,7 +194,7 @@ static uint32_t add_node(struct flow *f, uint32_t byte, const struct flow_gap *g
 		flow_note_address_taken(f, node->op.target);
 	flow_mark_doubtful_edges(f, node);
 	if (node->op.next == ARCH_JUMP_INDIRECT) {
-		if (vec_room(&f->jump, f->nr_jumps, &f->room_jumps, sizeof(*f->jump)))
+		if (!vec_grow32(&f->jump, &f->room_jumps, f->nr_jumps, sizeof(*f->jump)))
 			f->jump[f->nr_jumps++] = n;
 		else
 			f->no_memory = true;
@@ -233,7 +233,7 @@ static void reach_node(struct flow *f, uint32_t n, const struct arch_state *s, u
 
 static uint32_t add_func(struct flow *f)
 {
-	if (!vec_room(&f->func, f->nr_funcs, &f->room_funcs, sizeof(*f->func))) {
+	if (vec_grow32(&f->func, &f->room_funcs, f->nr_funcs, sizeof(*f->func))) {
 		f->no_memory = true;
 		return FLOW_NO_FUNC;
 	}

@@ -45,7 +45,7 @@ static int add_piece(struct packer *p, uint32_t row, enum piece_kind kind)
 {
 	struct piece *piece;
 
-	if (!vec_room(&p->piece, p->nr_pieces, &p->room_pieces, sizeof(*p->piece)))
+	if (vec_grow32(&p->piece, &p->room_pieces, p->nr_pieces, sizeof(*p->piece)))
 		return -ENOMEM;
 	piece = &p->piece[p->nr_pieces++];
 	memset(piece, 0, sizeof(*piece));

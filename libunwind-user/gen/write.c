@@ -157,7 +157,7 @@ static int write_index_entry(struct packer *p, uint32_t start, uint32_t size, ui
 	bool big_endian = p->r->arch->abi->big_endian;
 	uint8_t *to;
 
-	if (!vec_room(&p->index, p->nr_fdes, &p->room_fdes, SFRAME_V3_FDE_SIZE))
+	if (vec_grow32(&p->index, &p->room_fdes, p->nr_fdes, SFRAME_V3_FDE_SIZE))
 		return -ENOMEM;
 	to = p->index + (size_t)p->nr_fdes++ * SFRAME_V3_FDE_SIZE;
 	write_number(to + SFRAME_V3_FDE_START_OFF, start, 8, false);

@@ -44,8 +44,8 @@ static uint32_t add_rules(struct rows *r, const struct cfi_row *rules, uint32_t 
 {
 	uint32_t n = r->nr_rules, room = r->room_rules;
 
-	if (!vec_room(&r->fre, n, &room, sizeof(*r->fre)) ||
-	    !vec_room(&r->rules, n, &r->room_rules, sizeof(*r->rules)) ||
+	if (vec_grow32(&r->fre, &room, n, sizeof(*r->fre)) ||
+	    vec_grow32(&r->rules, &r->room_rules, n, sizeof(*r->rules)) ||
 	    hidx_add_bounded(&r->numbers, hash, n))
 		return 0;
 	r->nr_rules++;
@@ -79,8 +79,8 @@ int rows_init(struct rows *r, struct image *img, const struct arch *arch, struct
 	r->img = img;
 	r->arch = arch;
 	r->stats = stats;
-	if (!vec_room(&r->fre, 0, &room, sizeof(*r->fre)) ||
-	    !vec_room(&r->rules, 0, &r->room_rules, sizeof(*r->rules)))
+	if (vec_grow32(&r->fre, &room, 0, sizeof(*r->fre)) ||
+	    vec_grow32(&r->rules, &r->room_rules, 0, sizeof(*r->rules)))
 		return -ENOMEM;
 	memset(r->fre, 0, ROWS_FIRST * sizeof(*r->fre));
 	memset(r->rules, 0, ROWS_FIRST * sizeof(*r->rules));
@@ -103,7 +103,7 @@ int rows_add_fde(struct rows *r, uint64_t start, uint64_t end)
 {
 	struct rows_fde *fde;
 
-	if (r->nr_fdes == MAX_FDES || !vec_room(&r->fde, r->nr_fdes, &r->room_fdes, sizeof(*fde)))
+	if (r->nr_fdes == MAX_FDES || vec_grow32(&r->fde, &r->room_fdes, r->nr_fdes, sizeof(*fde)))
 		return -ENOMEM;
 	fde = &r->fde[r->nr_fdes++];
 	fde->start = start - r->img->text.start;
@@ -121,7 +121,7 @@ int rows_add_fde_row(struct rows *r, struct rows_fde *fde, uint32_t start,
 {
 	uint32_t n = rows_intern_rules(r, rules);
 
-	if (!n || !vec_room(&r->fde_row, r->nr_fde_rows, &r->room_fde_rows, sizeof(*r->fde_row)))
+	if (!n || vec_grow32(&r->fde_row, &r->room_fde_rows, r->nr_fde_rows, sizeof(*r->fde_row)))
 		return -ENOMEM;
 	r->fde_row[r->nr_fde_rows].start = start;
 	r->fde_row[r->nr_fde_rows++].rules = n;
