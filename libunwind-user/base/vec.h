@@ -88,8 +88,10 @@ static inline void *vec_add_one(void **v, size_t *nr, size_t size)
 		(vec)->nr = (vec)->room = 0;					\
 	} while (0)
 
-/* In a comparison for qsort(): return if the two differ; the smaller value comes first. */
-#define CMP(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
+/* For comparisons, as qsort() wants them: the smaller value comes first. */
+#define cmp_int(a, b)	(((a) > (b)) - ((a) < (b)))
+
+#define RETURN_IF_DIFFERENT(a, b) do { if ((a) != (b)) return cmp_int(a, b); } while (0)
 
 /*
  * Set @i to the smallest index below @nr for which @cond is true, or to @nr. @cond, an expression

@@ -157,7 +157,7 @@ static int compare_sizes(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	return x < y ? -1 : x > y;
+	return cmp_int(x, y);
 }
 
 /*

@@ -115,7 +115,7 @@ static int compare_entries(const void *a, const void *b, void *arg)
 	const struct perfmap_entry *x = &v[*(const uint32_t *)a], *y = &v[*(const uint32_t *)b];
 	int c = strcmp(x->name, y->name);
 
-	return c ? c : x->start < y->start ? -1 : x->start > y->start;
+	return c ? c : cmp_int(x->start, y->start);
 }
 
 static bool is_same_entry(const struct perfmap_entry *a, const struct perfmap_entry *b)

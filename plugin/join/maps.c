@@ -221,10 +221,10 @@ static int compare_maps(const void *a, const void *b)
 {
 	const struct map *x = a, *y = b;
 
-	CMP(x->proc, y->proc);
-	CMP(x->start, y->start);
-	CMP(x->end, y->end);
-	CMP(x->id, y->id);
+	RETURN_IF_DIFFERENT(x->proc, y->proc);
+	RETURN_IF_DIFFERENT(x->start, y->start);
+	RETURN_IF_DIFFERENT(x->end, y->end);
+	RETURN_IF_DIFFERENT(x->id, y->id);
 	return 0;
 }
 
@@ -232,9 +232,9 @@ static int compare_sightings(const void *a, const void *b)
 {
 	const struct sighting *x = a, *y = b;
 
-	CMP(x->map, y->map);
-	CMP(x->ts, y->ts);
-	CMP(x->cpu, y->cpu);
+	RETURN_IF_DIFFERENT(x->map, y->map);
+	RETURN_IF_DIFFERENT(x->ts, y->ts);
+	RETURN_IF_DIFFERENT(x->cpu, y->cpu);
 	return 0;
 }
 
@@ -242,8 +242,8 @@ static int compare_contested(const void *a, const void *b)
 {
 	const struct sighting *x = a, *y = b;
 
-	CMP(x->proc, y->proc);
-	CMP(x->ts, y->ts);
+	RETURN_IF_DIFFERENT(x->proc, y->proc);
+	RETURN_IF_DIFFERENT(x->ts, y->ts);
 	return 0;
 }
 

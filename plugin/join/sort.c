@@ -35,7 +35,7 @@ static int compare_tids(const void *a, const void *b, void *arg)
 	const struct group *v = arg;
 	uint32_t x = v[*(const uint32_t *)a].tid, y = v[*(const uint32_t *)b].tid;
 
-	return (x > y) - (x < y);
+	return cmp_int(x, y);
 }
 
 /* Sort the groups by tid and compute the first place of each from the sizes. */
@@ -139,8 +139,8 @@ static int compare_runs(const void *a, const void *b)
 	const struct join_run *x = &((const struct run *)a)->pub;
 	const struct join_run *y = &((const struct run *)b)->pub;
 
-	CMP(x->stream, y->stream);
-	CMP(x->pos, y->pos);
+	RETURN_IF_DIFFERENT(x->stream, y->stream);
+	RETURN_IF_DIFFERENT(x->pos, y->pos);
 	return 0;
 }
 
@@ -148,10 +148,10 @@ static int compare_stacks(const void *a, const void *b)
 {
 	const struct stack *x = a, *y = b;
 
-	CMP(x->cookie, y->cookie);
-	CMP(x->ts, y->ts);
-	CMP(x->stream, y->stream);
-	CMP(x->pos, y->pos);
+	RETURN_IF_DIFFERENT(x->cookie, y->cookie);
+	RETURN_IF_DIFFERENT(x->ts, y->ts);
+	RETURN_IF_DIFFERENT(x->stream, y->stream);
+	RETURN_IF_DIFFERENT(x->pos, y->pos);
 	return 0;
 }
 

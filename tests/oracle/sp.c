@@ -66,7 +66,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct range *x = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	return cmp_int(x->start, y->start);
 }
 
 static struct insn *insn_at(const struct sp_map *m, uint64_t pc)

@@ -147,9 +147,9 @@ static int compare_processes(const void *a, const void *b)
 {
 	const struct stat_process *x = a, *y = b;
 
-	CMP(stat_sum_requests(&y->r), stat_sum_requests(&x->r));
-	CMP(y->events, x->events);
-	CMP(x->pid, y->pid);
+	RETURN_IF_DIFFERENT(stat_sum_requests(&y->r), stat_sum_requests(&x->r));
+	RETURN_IF_DIFFERENT(y->events, x->events);
+	RETURN_IF_DIFFERENT(x->pid, y->pid);
 	return 0;
 }
 
@@ -157,8 +157,8 @@ static int compare_events(const void *a, const void *b)
 {
 	const struct stat_event *x = a, *y = b;
 
-	CMP(y->nr, x->nr);
-	CMP(x->type, y->type);
+	RETURN_IF_DIFFERENT(y->nr, x->nr);
+	RETURN_IF_DIFFERENT(x->type, y->type);
 	return 0;
 }
 
