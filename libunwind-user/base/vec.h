@@ -90,7 +90,6 @@ static inline void *vec_add_one(void **v, size_t *nr, size_t size)
 
 /* For comparisons, as qsort() wants them: the smaller value comes first. */
 #define cmp_int(a, b)	(((a) > (b)) - ((a) < (b)))
-
 #define RETURN_IF_DIFFERENT(a, b) do { if ((a) != (b)) return cmp_int(a, b); } while (0)
 
 /*

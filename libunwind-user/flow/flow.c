@@ -155,9 +155,7 @@ static int add_sigreturns(struct flow *f, const struct flow_gap *gap)
 
 static int compare_sizes(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return cmp_int(x, y);
+	return cmp_int(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 /*

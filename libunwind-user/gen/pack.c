@@ -43,14 +43,9 @@ static enum piece_kind get_kind(const struct rows *r, uint32_t row)
 
 static int add_piece(struct packer *p, uint32_t row, enum piece_kind kind)
 {
-	struct piece *piece;
-
 	if (vec_grow32(&p->piece, &p->room_pieces, p->nr_pieces, sizeof(*p->piece)))
 		return -ENOMEM;
-	piece = &p->piece[p->nr_pieces++];
-	memset(piece, 0, sizeof(*piece));
-	piece->row = row;
-	piece->kind = kind;
+	p->piece[p->nr_pieces++] = (struct piece){ .row = row, .kind = kind };
 	return 0;
 }
 

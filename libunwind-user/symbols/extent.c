@@ -76,9 +76,7 @@ static int read_fdes(struct ranges *r, Elf *elf)
 
 static int compare_numbers(const void *a, const void *b)
 {
-	const uint64_t *x = a, *y = b;
-
-	return cmp_int(*x, *y);
+	return cmp_int(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 static int compare_fdes(const void *a, const void *b)

@@ -224,8 +224,7 @@ static int compare_maps(const void *a, const void *b)
 	RETURN_IF_DIFFERENT(x->proc, y->proc);
 	RETURN_IF_DIFFERENT(x->start, y->start);
 	RETURN_IF_DIFFERENT(x->end, y->end);
-	RETURN_IF_DIFFERENT(x->id, y->id);
-	return 0;
+	return cmp_int(x->id, y->id);
 }
 
 static int compare_sightings(const void *a, const void *b)
@@ -234,8 +233,7 @@ static int compare_sightings(const void *a, const void *b)
 
 	RETURN_IF_DIFFERENT(x->map, y->map);
 	RETURN_IF_DIFFERENT(x->ts, y->ts);
-	RETURN_IF_DIFFERENT(x->cpu, y->cpu);
-	return 0;
+	return cmp_int(x->cpu, y->cpu);
 }
 
 static int compare_contested(const void *a, const void *b)
@@ -243,8 +241,7 @@ static int compare_contested(const void *a, const void *b)
 	const struct sighting *x = a, *y = b;
 
 	RETURN_IF_DIFFERENT(x->proc, y->proc);
-	RETURN_IF_DIFFERENT(x->ts, y->ts);
-	return 0;
+	return cmp_int(x->ts, y->ts);
 }
 
 /* Mark the mappings of a process that overlap another one. They are sorted by start. */

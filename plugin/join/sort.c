@@ -33,9 +33,8 @@ static uint32_t get_group(struct groups *g, uint32_t tid)
 static int compare_tids(const void *a, const void *b, void *arg)
 {
 	const struct group *v = arg;
-	uint32_t x = v[*(const uint32_t *)a].tid, y = v[*(const uint32_t *)b].tid;
 
-	return cmp_int(x, y);
+	return cmp_int(v[*(const uint32_t *)a].tid, v[*(const uint32_t *)b].tid);
 }
 
 /* Sort the groups by tid and compute the first place of each from the sizes. */
@@ -140,8 +139,7 @@ static int compare_runs(const void *a, const void *b)
 	const struct join_run *y = &((const struct run *)b)->pub;
 
 	RETURN_IF_DIFFERENT(x->stream, y->stream);
-	RETURN_IF_DIFFERENT(x->pos, y->pos);
-	return 0;
+	return cmp_int(x->pos, y->pos);
 }
 
 static int compare_stacks(const void *a, const void *b)
@@ -151,8 +149,7 @@ static int compare_stacks(const void *a, const void *b)
 	RETURN_IF_DIFFERENT(x->cookie, y->cookie);
 	RETURN_IF_DIFFERENT(x->ts, y->ts);
 	RETURN_IF_DIFFERENT(x->stream, y->stream);
-	RETURN_IF_DIFFERENT(x->pos, y->pos);
-	return 0;
+	return cmp_int(x->pos, y->pos);
 }
 
 int sort_runs(struct join *j)

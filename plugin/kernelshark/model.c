@@ -357,8 +357,7 @@ static int compare_stacks(const void *a, const void *b, void *data)
 
 	RETURN_IF_DIFFERENT(x->stack, y->stack);
 	RETURN_IF_DIFFERENT(x->entry->ts, y->entry->ts);
-	RETURN_IF_DIFFERENT(x->pos, y->pos);
-	return 0;
+	return cmp_int(x->pos, y->pos);
 }
 
 static int sort_by_stack(struct shark_model *m)
@@ -413,8 +412,7 @@ static int compare_keys(const void *a, const void *b, void *data)
 	RETURN_IF_DIFFERENT(sd_x, sd_y);
 	RETURN_IF_DIFFERENT(val_x, val_y);
 	RETURN_IF_DIFFERENT(x->ts, y->ts);
-	RETURN_IF_DIFFERENT(i, j);
-	return 0;
+	return cmp_int(i, j);
 }
 
 static int make_index(struct shark_model *m, int which)

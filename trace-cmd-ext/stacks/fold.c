@@ -167,11 +167,10 @@ static int compare_names(const void *a, const void *b, void *arg)
 	const struct fold_name *y = &f->names.v[*(const uint32_t *)b].pub;
 	int c = strcmp(x->text, y->text);
 
-	if (!c)
-		c = cmp_int(x->kind, y->kind);
-	if (!c)
-		c = strcmp(fold_get_path(f, x->file), fold_get_path(f, y->file));
-	return c;
+	if (c)
+		return c;
+	RETURN_IF_DIFFERENT(x->kind, y->kind);
+	return strcmp(fold_get_path(f, x->file), fold_get_path(f, y->file));
 }
 
 static int compare_segs(const void *a, const void *b, void *arg)

@@ -237,8 +237,7 @@ static int compare_files(const void *a, const void *b)
 	c = strcmp(x->file ? x->file->path : "", y->file ? y->file->path : "");
 	if (c || !x->file || !y->file)
 		return c;
-	RETURN_IF_DIFFERENT(x->file->id, y->file->id);
-	return 0;
+	return cmp_int(x->file->id, y->file->id);
 }
 
 int stat_count_files(struct stat_counts *s, struct model *m, const char *path)

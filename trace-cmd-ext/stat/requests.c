@@ -149,8 +149,7 @@ static int compare_processes(const void *a, const void *b)
 
 	RETURN_IF_DIFFERENT(stat_sum_requests(&y->r), stat_sum_requests(&x->r));
 	RETURN_IF_DIFFERENT(y->events, x->events);
-	RETURN_IF_DIFFERENT(x->pid, y->pid);
-	return 0;
+	return cmp_int(x->pid, y->pid);
 }
 
 static int compare_events(const void *a, const void *b)
@@ -158,8 +157,7 @@ static int compare_events(const void *a, const void *b)
 	const struct stat_event *x = a, *y = b;
 
 	RETURN_IF_DIFFERENT(y->nr, x->nr);
-	RETURN_IF_DIFFERENT(x->type, y->type);
-	return 0;
+	return cmp_int(x->type, y->type);
 }
 
 int stat_count(struct stat_counts *s, struct model *m, bool filtered)
