@@ -55,7 +55,7 @@ static uint32_t add_rules(struct rows *r, const struct cfi_row *rules, uint32_t 
 	return n;
 }
 
-static inline uint32_t intern_rules(struct rows *r, const struct cfi_row *rules)
+uint32_t rows_intern_rules(struct rows *r, const struct cfi_row *rules)
 {
 	uint32_t hash = hash_rules(rules), n;
 	size_t pos;
@@ -64,11 +64,6 @@ static inline uint32_t intern_rules(struct rows *r, const struct cfi_row *rules)
 		if (!memcmp(&r->rules[n], rules, sizeof(*rules)))
 			return n;
 	return add_rules(r, rules, hash);
-}
-
-uint32_t rows_intern_rules(struct rows *r, const struct cfi_row *rules)
-{
-	return intern_rules(r, rules);
 }
 
 int rows_init(struct rows *r, struct image *img, const struct arch *arch, struct stats *stats)
