@@ -42,6 +42,7 @@
 #define MAX_FRAME	(INT32_MAX - 64)
 #define AROUND		24		/* bytes of code that arch_go looks at */
 #define MAX_INSN	16
+#define NO_SLOT		0		/* no function saves FP at its CFA */
 /* The search for the table without section headers: bytes read at once, and in all */
 #define SEARCH_CHUNK	(64u << 10)
 #define SEARCH_BUDGET	(256u << 20)
@@ -283,17 +284,12 @@ static void find_frame(struct go_rows *g, struct go_body *b)
 	}
 }
 
-/* Does the instruction access CFA + @slot, by an address that counts from SP? SP is CFA - @cfa. */
-static bool is_at_slot(const struct arch_op *op, int64_t cfa, int64_t slot)
-{
-	return !op->by_fp && op->off + op->fp_at - cfa == slot;
-}
-
+/* Does the instruction load FP from CFA + @slot, by an address that counts from SP, CFA - @cfa? */
 static bool reloads_fp(const struct arch_op *op, int64_t cfa, int64_t slot)
 {
 	if (op->effect == ARCH_POP_FP)
 		return -cfa == slot;
-	return op->flags & ARCH_LOADS_FP && is_at_slot(op, cfa, slot);
+	return op->flags & ARCH_LOADS_FP && !op->by_fp && op->off + op->fp_at - cfa == slot;
 }
 
 /* Decode the instruction at @pc, within the budget. Returns whether it is understood. */
@@ -309,6 +305,39 @@ static bool decode_insn(struct go_rows *g, uint64_t pc, uint64_t end, struct arc
 	return op->len;
 }
 
+/* A register is not known from @pc on, if it was not lost before. */
+static void lose_from(uint64_t *lost_from, uint64_t pc)
+{
+	if (*lost_from > pc)
+		*lost_from = pc;
+}
+
+/* What does the instruction at @pc do to FP? SP is CFA - @cfa, and FP is saved at CFA + @slot. */
+static void follow_fp(struct go_body *b, const struct arch_op *op, uint64_t pc, int64_t cfa,
+		      int64_t *slot)
+{
+	/* the FP that is stored is the caller's */
+	if (op->flags & ARCH_STORES_FP && b->fp_lost_from == b->end && *slot == NO_SLOT &&
+	    !op->by_fp)
+		*slot = op->off + op->fp_at - cfa;
+	if (!writes_fp(op))
+		return;
+	if (*slot == NO_SLOT || !reloads_fp(op, cfa, *slot)) {
+		lose_from(&b->fp_lost_from, pc + op->len);
+		b->keeps_fp &= op->effect == ARCH_FP_IS_SP && op->n - cfa == *slot;
+	} else if (pc >= b->sp_lost_from) {
+		b->keeps_fp &= !b->reload;	/* there are rows for one reload only */
+		b->reload = pc + op->len;
+	}
+}
+
+/* A branch from where a register is lost to where it is not: then it is lost everywhere. */
+static void follow_branch(const struct go_body *b, uint64_t pc, uint64_t to, uint64_t *lost_from)
+{
+	if (pc >= *lost_from && to >= b->f.start && to < *lost_from)
+		*lost_from = b->f.start;
+}
+
 /*
  * Decode a function in assembler, from its start to its end. If a branch leads back, later
  * instructions may run before earlier ones: then nothing is known from the start on.
@@ -316,8 +345,7 @@ static bool decode_insn(struct go_rows *g, uint64_t pc, uint64_t end, struct arc
 static void decode_asm(struct go_rows *g, struct go_body *b)
 {
 	const struct arch_flow *flow = g->r->arch->flow;
-	int64_t slot = b->saved ? b->frame.fp : 0, cfa;
-	unsigned int reloads = 0;
+	int64_t slot = b->saved ? b->frame.fp : NO_SLOT, cfa;
 	struct arch_op op;
 	struct go_pcs p;
 	uint64_t pc;
@@ -333,34 +361,20 @@ static void decode_asm(struct go_rows *g, struct go_body *b)
 		while (pc >= p.end && go_pcs_next(&p))
 			;
 		cfa = (int64_t)p.value + g->arch->pushed;
-		if (writes_sp(&op) && b->sp_lost_from == b->end)
-			b->sp_lost_from = pc + op.len;
-		if (op.flags & ARCH_STORES_FP && b->fp_lost_from == b->end && !slot && !op.by_fp)
-			slot = op.off + op.fp_at - cfa;
-		if (writes_fp(&op) && slot && reloads_fp(&op, cfa, slot)) {
-			if (pc >= b->sp_lost_from && reloads++ < 1)
-				b->reload = pc + op.len;
-		} else if (writes_fp(&op)) {
-			if (b->fp_lost_from == b->end)
-				b->fp_lost_from = pc + op.len;
-			b->keeps_fp &= op.effect == ARCH_FP_IS_SP && op.n - cfa == slot;
-		}
-		if ((op.next == ARCH_JUMP || op.next == ARCH_BRANCH) && op.target >= b->f.start) {
-			if (pc >= b->sp_lost_from && op.target < b->sp_lost_from)
-				b->sp_lost_from = b->f.start;
-			if (pc >= b->fp_lost_from && op.target < b->fp_lost_from)
-				b->fp_lost_from = b->f.start;
+		if (writes_sp(&op))
+			lose_from(&b->sp_lost_from, pc + op.len);
+		follow_fp(b, &op, pc, cfa, &slot);
+		if (op.next == ARCH_JUMP || op.next == ARCH_BRANCH) {
+			follow_branch(b, pc, op.target, &b->sp_lost_from);
+			follow_branch(b, pc, op.target, &b->fp_lost_from);
 		}
 	}
-	b->keeps_fp &= reloads < 2;
 	if (pc >= b->end)
 		return;
 	/* some of it is not understood */
 	b->keeps_fp = false;
-	if (b->sp_lost_from > pc)
-		b->sp_lost_from = pc;
-	if (b->fp_lost_from > pc)
-		b->fp_lost_from = pc;
+	lose_from(&b->sp_lost_from, pc);
+	lose_from(&b->fp_lost_from, pc);
 }
 
 /* ---------------------------------- rows --------------------------------- */
