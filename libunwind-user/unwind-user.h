@@ -26,18 +26,18 @@ extern "C" {
  *
  * From a file and an offset in it to the function there.
  *
- * A struct uu_symbols keeps an index for each file it was asked about, until it
- * is freed. The first lookup in a file reads the file's symbol tables; later
- * lookups are a binary search. It is not thread safe: use one object in each
- * thread, or a lock. It fetches nothing from a network unless the caller asks for that.
+ * A struct uu_symbols keeps an index for each file it was asked about, until it is freed. The first
+ * lookup in a file reads the file's symbol tables; later lookups are a binary search. It is not
+ * thread safe: use one object in each thread, or a lock. It fetches nothing from a network unless
+ * the caller asks for that.
  *
  * There are two kinds:
  *
- *  - uu_symbols_new(): functions, from the symbol tables of the files
- *    themselves, or from Go's own table in Go programs that have no symbols.
- *  - uu_symbols_new_debug(): also the symbol tables of separate debug files, and
- *    source files, lines and inlined functions from debug information. See "lines"
- *    below; a program that does not call it pays nothing for it.
+ *  - uu_symbols_new(): functions, from the symbol tables of the files themselves, or from Go's own
+ *    table in Go programs that have no symbols.
+ *  - uu_symbols_new_debug(): also the symbol tables of separate debug files, and source files,
+ *    lines and inlined functions from debug information. See "lines" below; a program that does not
+ *    call it pays nothing for it.
  *
  * Link with -lunwind-user -lelf -liberty
  */
@@ -50,23 +50,23 @@ struct uu_symbols_opts {
 	/* return names as they are in the file (C++ and Rust: mangled) */
 	bool no_demangle;
 	/*
-	 * The folder of debug files, below the sysroot; NULL: "/usr/lib/debug"; copied.
-	 * It has copies of other folders' trees, and .build-id/. Both kinds of objects
-	 * look in .build-id/ for files with a known build ID.
+	 * The folder of debug files, below the sysroot; NULL: "/usr/lib/debug"; copied. It has
+	 * copies of other folders' trees, and .build-id/. Both kinds of objects look in .build-id/
+	 * for files with a known build ID.
 	 */
 	const char *debug_dir;
 	/*
-	 * For uu_symbols_new_debug(): how long all requests to the debuginfod servers
-	 * in $DEBUGINFOD_URLS may take together, in milliseconds. 0: the library never
-	 * asks them, whatever the environment says. libdebuginfod is loaded if it is
-	 * installed. Fetched files stay in its cache ($DEBUGINFOD_CACHE_PATH).
+	 * For uu_symbols_new_debug(): how long all requests to the debuginfod servers in
+	 * $DEBUGINFOD_URLS may take together, in milliseconds. 0: the library never asks them,
+	 * whatever the environment says. libdebuginfod is loaded if it is installed. Fetched files
+	 * stay in its cache ($DEBUGINFOD_CACHE_PATH).
 	 */
 	unsigned int debuginfod_ms;
 	/*
-	 * For uu_symbols_new_debug(): how many bytes of debug information may be in
-	 * memory, unpacked; 0: 1 GiB. A file that does not fit into the rest has no
-	 * lines: uu_symbols_debug_info() then says -EFBIG. Indices come on top: about as
-	 * much memory again if the caller asks about every unit of a file.
+	 * For uu_symbols_new_debug(): how many bytes of debug information may be in memory,
+	 * unpacked; 0: 1 GiB. A file that does not fit into the rest has no lines:
+	 * uu_symbols_debug_info() then says -EFBIG. Indices come on top: about as much memory again
+	 * if the caller asks about every unit of a file.
 	 */
 	size_t debug_bytes;
 };
@@ -75,16 +75,16 @@ struct uu_symbols_opts {
 struct uu_file {
 	const char *path;		/* absolute; "[vdso]" and the like are not files */
 	/*
-	 * The build ID that the file must have, so that a file which replaced it is
-	 * not used; at most 64 bytes. Size 0 if the build ID is not known.
+	 * The build ID that the file must have, so that a file which replaced it is not used; at
+	 * most 64 bytes. Size 0 if the build ID is not known.
 	 */
 	const uint8_t *build_id;
 	size_t build_id_size;
 	/*
-	 * A process that had the file mapped, or 0. It counts only with a build ID. The
-	 * library then looks for the path in that process's root folder too, if the
-	 * process lives: this finds files of containers. After that, it tries a file with
-	 * this build ID that was read before, and the file with this build ID in debug_dir.
+	 * A process that had the file mapped, or 0. It counts only with a build ID. The library
+	 * then looks for the path in that process's root folder too, if the process lives: this
+	 * finds files of containers. After that, it tries a file with this build ID that was read
+	 * before, and the file with this build ID in debug_dir.
 	 */
 	int pid;
 };
@@ -108,39 +108,36 @@ void uu_symbols_free(struct uu_symbols *syms);
  *  -ENOEXEC  it is not an ELF file, or a broken one,
  *  -EINVAL   the build ID is longer than 64 bytes,
  *  -ENOMEM.
- * For a return address, pass the offset of the byte before it. With a result other
- * than 0, @sym is zeroed.
+ * For a return address, pass the offset of the byte before it. With a result other than 0, @sym is
+ * zeroed.
  */
 int uu_symbols_find(struct uu_symbols *syms, const struct uu_file *file, uint64_t offset,
 		    struct uu_symbol *sym);
 
 /*
- * Is the byte at @offset of @file the first byte of a signal trampoline, the code
- * that a signal handler returns to? If so, the next frame was interrupted: its
- * address is that of the next instruction, not a return address.
+ * Is the byte at @offset of @file the first byte of a signal trampoline, the code that a signal
+ * handler returns to? If so, the next frame was interrupted: its address is that of the next
+ * instruction, not a return address.
  */
 bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *file,
 				 uint64_t offset);
 
 /*
- * Find the function at @addr that a JIT compiler of process @pid wrote. The JIT compiler
- * writes /tmp/perf-PID.map: lines "START SIZE NAME", hexadecimal numbers. The library
- * looks for the file below the sysroot. Without a sysroot, it looks in the process's
- * root folder while the process lives, then in /tmp. It reads the file once, at most
- * 128 MB of it. The file must belong to the user of the process, to root or to the
- * caller; below a sysroot it may belong to anyone. Where entries overlap, the last
- * entry counts.
+ * Find the function at @addr that a JIT compiler of process @pid wrote. The JIT compiler writes
+ * /tmp/perf-PID.map: lines "START SIZE NAME", hexadecimal numbers. The library looks for the file
+ * below the sysroot. Without a sysroot, it looks in the process's root folder while the process
+ * lives, then in /tmp. It reads the file once, at most 128 MB of it. The file must belong to the
+ * user of the process, to root or to the caller; below a sysroot it may belong to anyone. Where
+ * entries overlap, the last entry counts.
  *
- * Returns 0 with @sym, whose start is then an address, or -ENODEV (there is no
- * such file), -ENOENT (the file has no entry for this address), -EACCES (the file
- * belongs to another user), -ENOMEM.
+ * Returns 0 with @sym, whose start is then an address, or -ENODEV (there is no such file), -ENOENT
+ * (the file has no entry for this address), -EACCES (the file belongs to another user), -ENOMEM.
  */
 int uu_symbols_find_jit(struct uu_symbols *syms, int pid, uint64_t addr, struct uu_symbol *sym);
 
 /*
- * Use @text, which somebody saved while the process lived, as the map of @pid. The text
- * replaces all that was known about @pid. Lines that make no sense are skipped. Returns
- * 0 or -ENOMEM.
+ * Use @text, which somebody saved while the process lived, as the map of @pid. The text replaces
+ * all that was known about @pid. Lines that make no sense are skipped. Returns 0 or -ENOMEM.
  */
 int uu_symbols_add_jit(struct uu_symbols *syms, int pid, const char *text, size_t len);
 
@@ -163,16 +160,15 @@ int uu_symbols_add_jit_saved(struct uu_symbols *syms, int pid, const char *text,
  * Create an object as uu_symbols_new() does, for which uu_symbols_find() also knows the functions
  * of separate debug files. These have most of the static functions of a stripped file.
  *
- * For a file without debug information of its own, the library tries these in
- * order, and takes the first that it finds:
+ * For a file without debug information of its own, the library tries these in order, and takes the
+ * first that it finds:
  *  - DEBUG_DIR/.build-id/xx/yyyy.debug with the same build ID;
- *  - the file named in .gnu_debuglink, next to the file, in .debug/ there, and below
- *    DEBUG_DIR, with the CRC that it names and not another build ID;
+ *  - the file named in .gnu_debuglink, next to the file, in .debug/ there, and below DEBUG_DIR,
+ *    with the CRC that it names and not another build ID;
  *  - a debuginfod server, if debuginfod_ms is not 0;
  *  - .gnu_debugdata in the file itself (functions only).
- * dwz moves debug information into a common file (.gnu_debugaltlink). The library
- * looks for that file by name and by build ID. It reads DWARF 2 to 5, but no .dwo
- * and .dwp files.
+ * dwz moves debug information into a common file (.gnu_debugaltlink). The library looks for that
+ * file by name and by build ID. It reads DWARF 2 to 5, but no .dwo and .dwp files.
  */
 struct uu_symbols *uu_symbols_new_debug(const struct uu_symbols_opts *opts);
 
@@ -187,16 +183,15 @@ struct uu_frame {
 /*
  * Find all functions and source lines at @offset of @file, the innermost first.
  *
- * Returns 0, with at least one frame, or as uu_symbols_find(). The last frame
- * is the function that was compiled; the frames before it were inlined. Names come
- * from the debug information, and may differ from the alias that uu_symbols_find()
- * prefers. Code without debug information, mostly assembly, has the name of the
- * symbol. A file without debug information has one frame with neither file nor
- * line: uu_symbols_debug_info() says why.
+ * Returns 0, with at least one frame, or as uu_symbols_find(). The last frame is the function that
+ * was compiled; the frames before it were inlined. Names come from the debug information, and may
+ * differ from the alias that uu_symbols_find() prefers. Code without debug information, mostly
+ * assembly, has the name of the symbol. A file without debug information has one frame with neither
+ * file nor line: uu_symbols_debug_info() says why.
  *
- * The array is valid until the next call, the strings until uu_symbols_free().
- * The first lookup in a file takes the longest: the library reads a unit of the debug
- * information when a lookup first falls into the unit. Later lookups are a few searches.
+ * The array is valid until the next call, the strings until uu_symbols_free(). The first lookup in
+ * a file takes the longest: the library reads a unit of the debug information when a lookup first
+ * falls into the unit. Later lookups are a few searches.
  */
 int uu_symbols_lines(struct uu_symbols *syms, const struct uu_file *file, uint64_t offset,
 		     const struct uu_frame **frames, size_t *nr);

@@ -242,7 +242,7 @@ struct arch_plt {
 	const uint8_t *(*code)(void *ctx, uint64_t addr, size_t len);
 	/* Stubs in [start, end), then their rows. @start of a row counts from the stubs' start. */
 	int (*fde)(void *ctx, uint64_t start, uint64_t end);
-	int (*row)(void *ctx, uint64_t start, const struct cfi_row *state);
+	int (*row)(void *ctx, uint64_t start, const struct cfi_row *rules);
 	/* Move the end of the last stubs to @end. */
 	void (*extend)(void *ctx, uint64_t end);
 };

@@ -16,7 +16,7 @@ static int compare_inputs(const void *a, const void *b)
 {
 	const struct cover_in *x = a, *y = b;
 
-	return x->lo < y->lo ? -1 : x->lo > y->lo;
+	return cmp_int(x->lo, y->lo);
 }
 
 static void heap_push(const struct cover_in **heap, size_t *nr, const struct cover_in *in)

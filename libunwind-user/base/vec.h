@@ -2,9 +2,9 @@
 /*
  * vec.h - growing arrays, a hash of integers, and binary search
  *
- * VEC(type) declares a vector. vec_add() returns a pointer to a new zeroed
- * element, or NULL when memory runs out. The pointer is valid until the next vec_add(). array_add()
- * does the same for arrays that stay short.
+ * VEC(type) declares a vector. vec_add() returns a pointer to a new zeroed element, or NULL when
+ * memory runs out. The pointer is valid until the next vec_add(). array_add() does the same for
+ * arrays that stay short.
  */
 #ifndef UU_VEC_H
 #define UU_VEC_H
@@ -41,20 +41,19 @@ static inline int vec_grow(void *array, size_t *room, size_t nr, size_t add, siz
 }
 
 /*
- * Make room for one more than @nr elements in an array that is not a vector: it counts in 32 bits,
- * or shares its count with other arrays. @array is the address of the pointer. False if there is
- * not enough memory, or for more than 4 G elements.
+ * vec_grow() for one more element, in an array that is not a vector: it counts in 32 bits, or
+ * shares its count with other arrays. -1 also for more than 4 G elements.
  */
-static inline bool vec_room(void *array, uint32_t nr, uint32_t *room, size_t size)
+static inline int vec_grow32(void *array, uint32_t *room, uint32_t nr, size_t size)
 {
 	size_t want = *room;
 
 	if (nr < *room)
-		return true;
+		return 0;
 	if (nr == UINT32_MAX || vec_grow(array, &want, nr, 1, size))
-		return false;
+		return -1;
 	*room = want < UINT32_MAX ? want : UINT32_MAX;
-	return true;
+	return 0;
 }
 
 static inline void *vec_add_one(void **v, size_t *nr, size_t size)
@@ -89,8 +88,9 @@ static inline void *vec_add_one(void **v, size_t *nr, size_t size)
 		(vec)->nr = (vec)->room = 0;					\
 	} while (0)
 
-/* In a comparison for qsort(): return if the two differ; the smaller value comes first. */
-#define CMP(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
+/* For comparisons, as qsort() wants them: the smaller value comes first. */
+#define cmp_int(a, b)	(((a) > (b)) - ((a) < (b)))
+#define RETURN_IF_DIFFERENT(a, b) do { if ((a) != (b)) return cmp_int(a, b); } while (0)
 
 /*
  * Set @i to the smallest index below @nr for which @cond is true, or to @nr. @cond, an expression
@@ -231,8 +231,8 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
 }
 
 /*
- * for_each_hidx(h, hash, pos, index): the candidates for this hash; the caller
- * compares. @pos is a size_t for the macro's own use.
+ * for_each_hidx(h, hash, pos, index): the candidates for this hash; the caller compares. @pos is a
+ * size_t for the macro's own use.
  */
 #define for_each_hidx(h, hash, pos, index)					\
 	for ((pos) = (uint32_t)(hash) & (h)->mask;				\

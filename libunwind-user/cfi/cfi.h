@@ -123,10 +123,10 @@ struct cfi_ops {
 	/* the next rows are for [start, end), which is not empty */
 	int (*fde)(void *arg, uint64_t start, uint64_t end);
 	/*
-	 * @state holds from @start to the start of the next row or the end of the FDE. The first
+	 * @rules hold from @start to the start of the next row or the end of the FDE. The first
 	 * row of an FDE starts where the FDE does; starts are ascending.
 	 */
-	int (*row)(void *arg, uint64_t start, const struct cfi_row *state);
+	int (*row)(void *arg, uint64_t start, const struct cfi_row *rules);
 };
 
 /*

@@ -128,15 +128,15 @@ static struct cfi_rule count_from_register(const struct cfi_rule *rule, const st
  * In longjmp() and setcontext(), the CFA is the buffer, and SP is loaded like any register. In a
  * row the CFA is the new SP, and no rule may count from the old one.
  */
-static void take_sp_for_cfa(const struct cfi_machine *m, struct cfi_row *state)
+static void take_sp_for_cfa(const struct cfi_machine *m, struct cfi_row *rules)
 {
 	struct cfi_rule sp = count_from_register(&m->regs->sp, &m->regs->cfa);
 
-	state->ra = count_from_register(&state->ra, &m->regs->cfa);
-	state->fp = count_from_register(&state->fp, &m->regs->cfa);
+	rules->ra = count_from_register(&rules->ra, &m->regs->cfa);
+	rules->fp = count_from_register(&rules->fp, &m->regs->cfa);
 	if ((sp.how != CFI_REG && sp.how != CFI_AT_REG) || m->run->sec->sp_off)
 		sp = cfi_bad(CFI_CAUSE_SP);
-	state->cfa = sp;
+	rules->cfa = sp;
 }
 
 /* The flags that say where the register of sec->reg_kept is, which CIEs for signals do not say. */
@@ -155,19 +155,19 @@ static uint32_t get_kept_flags(const struct cfi_machine *m)
 	return slot << CFI_KEPT_SHIFT;
 }
 
-static int emit_row(struct cfi_machine *m, const struct cfi_row *state)
+static int emit_row(struct cfi_machine *m, const struct cfi_row *rules)
 {
-	if (m->started && !memcmp(state, &m->last, sizeof(*state)))
+	if (m->started && !memcmp(rules, &m->last, sizeof(*rules)))
 		return 0;
 	m->started = true;
-	m->last = *state;
-	return m->run->ops->row(m->run->arg, m->pc, state);
+	m->last = *rules;
+	return m->run->ops->row(m->run->arg, m->pc, rules);
 }
 
 /* The instructions up to here hold for [pc, to). */
 static int advance_to(struct cfi_machine *m, uint64_t to)
 {
-	struct cfi_row state = {
+	struct cfi_row rules = {
 		.cfa = m->regs->cfa, .ra = m->regs->ra, .fp = m->regs->fp,
 		.flags = m->regs->flags,
 	};
@@ -176,13 +176,13 @@ static int advance_to(struct cfi_machine *m, uint64_t to)
 	if (to <= m->pc)
 		return 0;
 	if (m->run->ops) {
-		if (state.ra.how == CFI_SAME && m->run->cie->ra_reg != m->run->sec->reg_ra)
-			state.ra = cfi_rule(CFI_REG, m->run->cie->ra_reg, 0);
+		if (rules.ra.how == CFI_SAME && m->run->cie->ra_reg != m->run->sec->reg_ra)
+			rules.ra = cfi_rule(CFI_REG, m->run->cie->ra_reg, 0);
 		if (m->regs->ra.how != CFI_UNDEF && !sp_is_cfa(m))
-			take_sp_for_cfa(m, &state);
+			take_sp_for_cfa(m, &rules);
 		else
-			state.flags |= get_kept_flags(m);
-		ret = emit_row(m, &state);
+			rules.flags |= get_kept_flags(m);
+		ret = emit_row(m, &rules);
 	}
 	m->pc = to;
 	return ret;

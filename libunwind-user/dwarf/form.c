@@ -156,7 +156,7 @@ static int compare_abbrevs(const void *a, const void *b)
 {
 	const struct dw_abbrev *x = a, *y = b;
 
-	return x->code < y->code ? -1 : x->code > y->code;
+	return cmp_int(x->code, y->code);
 }
 
 static int read_specs(struct dw *dw, struct dw_abbrevs *t, size_t *room, struct dw_cursor *c,

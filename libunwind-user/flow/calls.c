@@ -23,7 +23,7 @@
 static void enter_jump_target(struct flow *f, uint32_t pc, const struct arch_op *op)
 {
 	uint64_t to = op->target - f->r->img->text.start;
-	const struct cfi_row *row = rows_find_state(f->r, pc);
+	const struct cfi_row *row = rows_find_rules(f->r, pc);
 	uint8_t *mark = &f->marks[flow_find_byte(f, to, NULL)], before = *mark;
 	struct arch_state s;
 

@@ -54,7 +54,7 @@ void flow_note_address_taken(struct flow *f, uint64_t addr)
 
 	if (pc == UINT32_MAX || f->marks[byte] & (FLOW_ENTRY | FLOW_TAKEN))
 		return;
-	if (!vec_room(&f->taken, f->nr_taken, &f->room_taken, sizeof(*f->taken))) {
+	if (vec_grow32(&f->taken, &f->room_taken, f->nr_taken, sizeof(*f->taken))) {
 		f->no_memory = true;
 		return;
 	}

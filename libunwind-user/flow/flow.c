@@ -37,7 +37,7 @@
 
 static int add_gap(struct flow *f, uint32_t start, uint32_t end)
 {
-	if (!vec_room(&f->gap, f->nr_gaps, &f->room_gaps, sizeof(*f->gap)))
+	if (vec_grow32(&f->gap, &f->room_gaps, f->nr_gaps, sizeof(*f->gap)))
 		return -ENOMEM;
 	f->gap[f->nr_gaps++] = (struct flow_gap){ .start = start, .end = end,
 						  .first_byte = f->size };
@@ -155,9 +155,7 @@ static int add_sigreturns(struct flow *f, const struct flow_gap *gap)
 
 static int compare_sizes(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
+	return cmp_int(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 /*
@@ -277,8 +275,8 @@ static void enter_after(struct flow *f, const struct rows_fde *fde)
 
 	if (!fde->nr_rows || fde->end - fde->start > IMAGE_MAX_CODE)
 		return;
-	row = &r->raw[fde->row + fde->nr_rows - 1];
-	if (!flow_make_state(r->arch, &r->state[row->state], &s))
+	row = &r->fde_row[fde->row + fde->nr_rows - 1];
+	if (!flow_make_state(r->arch, &r->rules[row->rules], &s))
 		return;
 	code = image_code(r->img, r->img->text.start + fde->start, fde->end - fde->start);
 	if (!code)

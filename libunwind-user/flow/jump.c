@@ -57,7 +57,7 @@ void flow_find_jump_table(struct flow *f, uint32_t node)
 			f->nr_targets = first;
 			return;
 		}
-		if (!vec_room(&f->target, f->nr_targets, &f->room_targets, sizeof(*f->target))) {
+		if (vec_grow32(&f->target, &f->room_targets, f->nr_targets, sizeof(*f->target))) {
 			f->no_memory = true;
 			return;
 		}

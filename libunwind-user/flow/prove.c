@@ -186,7 +186,7 @@ static bool contradicts_itself(struct flow *f, const struct flow_node *n)
 /* Returns the claims of @s that hold at @pc, outside of the gaps. */
 static unsigned int get_proved_outside(struct flow *f, uint64_t pc, const struct arch_state *s)
 {
-	const struct cfi_row *row = rows_find_state(f->r, pc);
+	const struct cfi_row *row = rows_find_rules(f->r, pc);
 	struct arch_state known;
 
 	if (!row || !flow_make_state(f->r->arch, row, &known))

@@ -159,7 +159,7 @@ static int compare_starts(const void *a, const void *b)
 {
 	const struct builtin *x = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	return cmp_int(x->start, y->start);
 }
 
 /* Drop symbols of other code, and symbols that overlap. */

@@ -49,7 +49,7 @@ uint32_t flow_find_byte(const struct flow *f, uint64_t pc, const struct flow_gap
 
 static void add_to_queue(struct flow *f, struct flow_queue *q, uint32_t node)
 {
-	if (!vec_room(&q->node, q->nr, &q->room, sizeof(*q->node)))
+	if (vec_grow32(&q->node, &q->room, q->nr, sizeof(*q->node)))
 		f->no_memory = true;
 	else
 		q->node[q->nr++] = node;
@@ -145,7 +145,7 @@ static void add_call(struct flow *f, uint32_t node, uint32_t target)
 
 	if (f->node[node].is_call)
 		return;
-	if (!vec_room(&f->call, f->nr_calls, &f->room_calls, sizeof(*f->call))) {
+	if (vec_grow32(&f->call, &f->room_calls, f->nr_calls, sizeof(*f->call))) {
 		f->no_memory = true;
 		return;
 	}
@@ -179,7 +179,7 @@ static uint32_t add_node(struct flow *f, uint32_t byte, const struct flow_gap *g
 		f->over_budget = true;
 		return FLOW_NO_NODE;
 	}
-	if (!vec_room(&f->node, n, &f->room_nodes, sizeof(*f->node))) {
+	if (vec_grow32(&f->node, &f->room_nodes, n, sizeof(*f->node))) {
 		f->no_memory = true;
 		return FLOW_NO_NODE;
 	}
@@ -194,7 +194,7 @@ static uint32_t add_node(struct flow *f, uint32_t byte, const struct flow_gap *g
 		flow_note_address_taken(f, node->op.target);
 	flow_mark_doubtful_edges(f, node);
 	if (node->op.next == ARCH_JUMP_INDIRECT) {
-		if (vec_room(&f->jump, f->nr_jumps, &f->room_jumps, sizeof(*f->jump)))
+		if (!vec_grow32(&f->jump, &f->room_jumps, f->nr_jumps, sizeof(*f->jump)))
 			f->jump[f->nr_jumps++] = n;
 		else
 			f->no_memory = true;
@@ -233,7 +233,7 @@ static void reach_node(struct flow *f, uint32_t n, const struct arch_state *s, u
 
 static uint32_t add_func(struct flow *f)
 {
-	if (!vec_room(&f->func, f->nr_funcs, &f->room_funcs, sizeof(*f->func))) {
+	if (vec_grow32(&f->func, &f->room_funcs, f->nr_funcs, sizeof(*f->func))) {
 		f->no_memory = true;
 		return FLOW_NO_FUNC;
 	}
@@ -266,7 +266,7 @@ uint32_t flow_enter(struct flow *f, uint32_t pc, const struct arch_state *state,
 
 bool flow_may_leave(struct flow *f, uint64_t pc, const struct arch_state *s)
 {
-	const struct cfi_row *row = rows_find_state(f->r, pc);
+	const struct cfi_row *row = rows_find_rules(f->r, pc);
 
 	return row && !flow_contradicts(f->r->arch, s, row);
 }
@@ -341,6 +341,63 @@ static void walk_tail_call(struct flow *f, uint32_t from, uint32_t to)
 		set_fact(f, func, &func->loses_fp);
 }
 
+/* Walk an edge out of the code that is followed, perhaps into a function with .eh_frame. */
+static void walk_out(struct flow *f, uint32_t from, const struct flow_edge *e, bool sure)
+{
+	struct flow_func *func = get_func(f, from);
+
+	if (e->kind >= FLOW_EDGE_RETURN)
+		return;
+	if (sure && !flow_may_leave(f, e->pc, &e->state))
+		mark_bad(f, func);
+	else
+		set_fact(f, func, &func->may_return);
+}
+
+/* Does the code at the end of the edge look like that of another function, or like none? */
+static bool leads_elsewhere(struct flow *f, const struct flow_edge *e, uint32_t byte)
+{
+	if (e->kind == FLOW_EDGE_DOUBTFUL)
+		return f->marks[byte] & (FLOW_ENTRY | FLOW_END) ||
+		       (e->state.outermost && flow_is_padding(f, e->pc)) ||
+		       flow_is_func_start(f, e->pc);
+	/* no call leads there, but the code looks like that of a called function */
+	return e->kind == FLOW_EDGE_JUMP && e->state.outermost && flow_is_func_start(f, e->pc);
+}
+
+/* Walk an edge to code that no other edge has led to. */
+static void walk_to_new_code(struct flow *f, uint32_t from, const struct flow_edge *e,
+			     uint32_t byte, const struct flow_gap *gap, bool sure)
+{
+	uint32_t func = f->node[from].func, to;
+
+	/*
+	 * The code after a possible edge may belong to another function; it joins this function if
+	 * a later edge leads back here.
+	 */
+	if (e->kind == FLOW_EDGE_DOUBTFUL) {
+		func = add_func(f);
+		if (func == FLOW_NO_FUNC)
+			return;
+		set_fact(f, get_func(f, from), &get_func(f, from)->may_return);
+	}
+	to = add_node(f, byte, gap, &e->state, func, sure);
+	if (to != FLOW_NO_NODE && e->kind == FLOW_EDGE_FALLTHROUGH)
+		f->node[to].prev = from;
+}
+
+/* Walk an edge to a node that there is. If the edge is sure, the two functions are one. */
+static void walk_to_node(struct flow *f, uint32_t from, const struct flow_edge *e, uint32_t to,
+			 bool sure)
+{
+	if (f->node[to].prev != from)
+		f->node[to].prev = FLOW_NO_NODE;
+	/* the walk does not follow the other function from here */
+	if (!sure)
+		set_fact(f, get_func(f, from), &get_func(f, from)->may_return);
+	reach_node(f, to, &e->state, f->node[from].func, sure);
+}
+
 /*
  * Walk one edge of a node if the edge is as sure as @sure says. If it is less sure than that, queue
  * the node for the late pass.
@@ -349,8 +406,7 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 {
 	bool is_sure = f->node[from].sure && e->kind != FLOW_EDGE_DOUBTFUL;
 	const struct flow_gap *gap;
-	struct flow_func *func = get_func(f, from);
-	uint32_t byte, to;
+	uint32_t byte;
 
 	if (is_sure != sure) {
 		if (!is_sure)
@@ -358,51 +414,17 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 		return;
 	}
 	byte = flow_find_byte(f, e->pc, &gap);
-	if (byte == UINT32_MAX) {
-		if (e->kind >= FLOW_EDGE_RETURN)
-			return;
-		if (sure && !flow_may_leave(f, e->pc, &e->state))
-			mark_bad(f, func);
-		else
-			set_fact(f, func, &func->may_return);
+	if (byte == UINT32_MAX)
+		walk_out(f, from, e, sure);
+	else if (leads_elsewhere(f, e, byte))
 		return;
-	}
-	if (e->kind == FLOW_EDGE_DOUBTFUL &&
-	    (f->marks[byte] & (FLOW_ENTRY | FLOW_END) ||
-	     (e->state.outermost && flow_is_padding(f, e->pc)) || flow_is_func_start(f, e->pc)))
-		return;
-	/* no call leads there, but the code looks like that of a called function */
-	if (e->kind == FLOW_EDGE_JUMP && e->state.outermost && flow_is_func_start(f, e->pc))
-		return;
-	to = f->node_of[byte] - 1;
-	if (!f->node_of[byte]) {
-		/*
-		 * The code after a possible edge may belong to another function; it joins this
-		 * function if a later edge leads back here.
-		 */
-		to = e->kind == FLOW_EDGE_DOUBTFUL ? add_func(f) : f->node[from].func;
-		if (to == FLOW_NO_FUNC)
-			return;
-		func = get_func(f, from);
-		if (e->kind == FLOW_EDGE_DOUBTFUL)
-			set_fact(f, func, &func->may_return);
-		to = add_node(f, byte, gap, &e->state, to, sure);
-		if (to != FLOW_NO_NODE && e->kind == FLOW_EDGE_FALLTHROUGH)
-			f->node[to].prev = from;
-		return;
-	}
-	if (e->kind == FLOW_EDGE_JUMP && f->marks[byte] & FLOW_ENTRY &&
-	    flow_is_entered(f->arch, &e->state)) {
-		walk_tail_call(f, from, to);
-		return;
-	}
-	if (f->node[to].prev != from)
-		f->node[to].prev = FLOW_NO_NODE;
-	if (!sure) {
-		/* the walk does not follow the other function from here */
-		set_fact(f, func, &func->may_return);
-	}
-	reach_node(f, to, &e->state, f->node[from].func, sure);
+	else if (!f->node_of[byte])
+		walk_to_new_code(f, from, e, byte, gap, sure);
+	else if (e->kind == FLOW_EDGE_JUMP && f->marks[byte] & FLOW_ENTRY &&
+		 flow_is_entered(f->arch, &e->state))
+		walk_tail_call(f, from, f->node_of[byte] - 1);
+	else
+		walk_to_node(f, from, e, f->node_of[byte] - 1, sure);
 }
 
 static void note_return(struct flow *f, uint32_t n)

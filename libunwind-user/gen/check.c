@@ -63,11 +63,11 @@ struct row_check {
 
 static const struct cfi_row *find_row(const struct row_check *c, uint32_t at)
 {
-	const struct rows_row *row = &c->r->raw[c->fde->row];
+	const struct rows_row *row = &c->r->fde_row[c->fde->row];
 	uint32_t i;
 
 	bisect(i, c->fde->nr_rows - 1, row[i + 1].start > c->fde->start + at);
-	return &c->r->state[row[i].state];
+	return &c->r->rules[row[i].rules];
 }
 
 /* CFA - SP by the row; false if the row counts from another register, or has no caller */
@@ -296,21 +296,21 @@ static int replace_with_holes(struct row_check *c)
 		.cfa = { .how = CFI_BAD, .off = STATS_CAUSE_CODE },
 	};
 	struct rows_fde fde = *c->fde;
-	struct cfi_row state;
+	struct cfi_row rules;
 	uint32_t i, at, end;
 	bool bad;
 	int ret;
 
-	fde.row = c->r->nr_raw;
+	fde.row = c->r->nr_fde_rows;
 	fde.nr_rows = 0;
 	for (i = 0; i < c->fde->nr_rows; i++) {
-		struct rows_row row = c->r->raw[c->fde->row + i];
+		struct rows_row row = c->r->fde_row[c->fde->row + i];
 
-		end = i + 1 < c->fde->nr_rows ? c->r->raw[c->fde->row + i + 1].start : fde.end;
-		state = c->r->state[row.state];
+		end = i + 1 < c->fde->nr_rows ? c->r->fde_row[c->fde->row + i + 1].start : fde.end;
+		rules = c->r->rules[row.rules];
 		for (at = row.start; at < end; ) {
 			bad = c->byte[at - fde.start].bad;
-			ret = rows_append_raw(c->r, &fde, at, bad ? &hole : &state);
+			ret = rows_add_fde_row(c->r, &fde, at, bad ? &hole : &rules);
 			if (ret)
 				return ret;
 			while (at < end && c->byte[at - fde.start].bad == bad)
@@ -386,7 +386,7 @@ struct progress {
 
 static bool start_contradicts_rows(struct row_check *c)
 {
-	const struct rows_row *row = &c->r->raw[c->fde->row], *last = row + c->fde->nr_rows - 1;
+	const struct rows_row *row = &c->r->fde_row[c->fde->row], *last = row + c->fde->nr_rows - 1;
 	uint32_t size = c->fde->end - c->fde->start, at = 0, n, i;
 	int32_t sp, bytes, there;
 	const uint8_t *code;
@@ -394,7 +394,7 @@ static bool start_contradicts_rows(struct row_check *c)
 	/* an author who described the first instruction also described the others */
 	if (row < last && row[1].start - row->start <= MAX_FIRST_ROW)
 		return false;
-	if (!get_sp_depth(c, &c->r->state[row->state], &sp))
+	if (!get_sp_depth(c, &c->r->rules[row->rules], &sp))
 		return false;
 	if (size > MAX_FIRST_BYTES)
 		size = MAX_FIRST_BYTES;
@@ -408,7 +408,7 @@ static bool start_contradicts_rows(struct row_check *c)
 			break;
 		while (row < last && row[1].start <= c->fde->start + at)
 			row++;
-		if (!get_sp_depth(c, &c->r->state[row->state], &there))
+		if (!get_sp_depth(c, &c->r->rules[row->rules], &there))
 			break;
 		if (there != sp)
 			return true;

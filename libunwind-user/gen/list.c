@@ -26,50 +26,50 @@
 /* Undo rows from @start on. */
 static void cut_rows(struct rows *r, uint32_t start)
 {
-	while (r->nr_rows && r->row[r->nr_rows - 1].start >= start)
-		r->nr_rows--;
+	while (r->nr_merged && r->merged[r->nr_merged - 1].start >= start)
+		r->nr_merged--;
 }
 
 /* Make room for @nr rows at least. Most files need only that much in all. */
 static int grow_rows(struct rows *r, uint64_t nr)
 {
-	uint64_t room = nr > r->room_rows ? nr : 2ull * r->room_rows;
+	uint64_t room = nr > r->room_merged ? nr : 2ull * r->room_merged;
 	struct rows_row *row;
 	uint8_t *is_start;
 
 	if (room > UINT32_MAX)
 		return -ENOMEM;
-	row = realloc(r->row, room * sizeof(*row));
+	row = realloc(r->merged, room * sizeof(*row));
 	if (row)
-		r->row = row;
+		r->merged = row;
 	is_start = realloc(r->is_start, room);
 	if (is_start)
 		r->is_start = is_start;
 	if (!row || !is_start)
 		return -ENOMEM;
-	r->room_rows = room;
+	r->room_merged = room;
 	return 0;
 }
 
-static inline int append_row(struct rows *r, uint32_t start, uint32_t state, bool is_start)
+static inline int append_row(struct rows *r, uint32_t start, uint32_t rules, bool is_start)
 {
-	struct rows_row *row = r->row + r->nr_rows;
+	struct rows_row *row = r->merged + r->nr_merged;
 	int ret;
 
-	if (r->nr_rows && row[-1].start == start) {
-		r->nr_rows--;
+	if (r->nr_merged && row[-1].start == start) {
+		r->nr_merged--;
 		row--;
 	}
-	if (r->nr_rows && row[-1].state == state && (!is_start || state < ROWS_FIRST))
+	if (r->nr_merged && row[-1].rules == rules && (!is_start || rules < ROWS_FIRST))
 		return 0;
-	if (r->nr_rows == r->room_rows) {
+	if (r->nr_merged == r->room_merged) {
 		ret = grow_rows(r, 0);
 		if (ret)
 			return ret;
-		row = r->row + r->nr_rows;
+		row = r->merged + r->nr_merged;
 	}
-	*row = (struct rows_row){ .start = start, .state = state };
-	r->is_start[r->nr_rows++] = is_start;
+	*row = (struct rows_row){ .start = start, .rules = rules };
+	r->is_start[r->nr_merged++] = is_start;
 	return 0;
 }
 
@@ -79,23 +79,23 @@ static void count_hole(struct rows *r, unsigned int cause, uint32_t start, uint3
 	r->stats->hole[cause].bytes += end - start;
 }
 
-/* The number of the state that a row gets: all holes have the same one. */
-static uint32_t choose_state(struct rows *r, const struct rows_fde *fde, uint32_t i)
+/* The number of the rules that a row gets: all holes have the same number. */
+static uint32_t choose_rules(struct rows *r, const struct rows_fde *fde, uint32_t i)
 {
-	const struct rows_row *raw = &r->raw[fde->row + i];
-	uint32_t end = i + 1 < fde->nr_rows ? raw[1].start : fde->end;
-	const struct rows_fre *fre = &r->fre[raw->state];
+	const struct rows_row *row = &r->fde_row[fde->row + i];
+	uint32_t end = i + 1 < fde->nr_rows ? row[1].start : fde->end;
+	const struct rows_fre *fre = &r->fre[row->rules];
 
 	if (fre->cause) {
-		count_hole(r, fre->cause, raw->start, end);
+		count_hole(r, fre->cause, row->start, end);
 		return ROWS_HOLE;
 	}
 	/* the rule counts from multiples of 16, PC type MASK from the start of the function */
-	if (fre->plt && ((r->img->text.start + raw->start) & 15)) {
-		count_hole(r, STATS_CAUSE_PLT, raw->start, end);
+	if (fre->plt && ((r->img->text.start + row->start) & 15)) {
+		count_hole(r, STATS_CAUSE_PLT, row->start, end);
 		return ROWS_HOLE;
 	}
-	return raw->state;
+	return row->rules;
 }
 
 /*
@@ -114,7 +114,7 @@ static uint32_t find_end_of_stack(struct rows *r, const struct rows_fde *fde, bo
 	*outermost = false;
 	if (!r->arch->find_stack_switch || fde->nr_rows != 1 || len > IMAGE_MAX_CODE)
 		return fde->end;
-	cfa = &r->state[r->raw[fde->row].state].cfa;
+	cfa = &r->rules[r->fde_row[fde->row].rules].cfa;
 	by_fp = cfa->reg == r->arch->abi->reg_fp;
 	if (cfa->how != CFI_REG || (!by_fp && cfa->reg != r->arch->abi->reg_sp))
 		return fde->end;
@@ -132,7 +132,7 @@ static uint32_t find_end_of_stack(struct rows *r, const struct rows_fde *fde, bo
 static int append_outermost(struct rows *r, const struct rows_fde *fde, uint32_t gap_start)
 {
 	static const struct cfi_row outermost = { .ra = { .how = CFI_UNDEF } };
-	uint32_t n = rows_intern_state(r, &outermost), start = fde->start;
+	uint32_t n = rows_intern_rules(r, &outermost), start = fde->start;
 	int ret;
 
 	if (!n)
@@ -155,7 +155,7 @@ static int append_hole(struct rows *r, uint32_t start, uint32_t end)
 
 static int append_fde(struct rows *r, const struct rows_fde *fde, uint32_t gap_start)
 {
-	uint32_t i, state, start, end;
+	uint32_t i, rules, start, end;
 	bool outermost;
 	int ret;
 
@@ -171,17 +171,17 @@ static int append_fde(struct rows *r, const struct rows_fde *fde, uint32_t gap_s
 	if (end == fde->start)
 		return append_hole(r, end, fde->end);
 	for (i = 0; i < fde->nr_rows; i++) {
-		start = r->raw[fde->row + i].start;
-		state = choose_state(r, fde, i);
-		if (!i && state != ROWS_HOLE && gap_start < start && !r->fre[state].plt &&
-		    !r->fre[state].signal &&
+		start = r->fde_row[fde->row + i].start;
+		rules = choose_rules(r, fde, i);
+		if (!i && rules != ROWS_HOLE && gap_start < start && !r->fre[rules].plt &&
+		    !r->fre[rules].signal &&
 		    (fde->padded == gap_start || rows_is_padding(r, gap_start, start))) {
 			r->stats->padding_bytes += start - gap_start;
-			ret = append_row(r, gap_start, state, false);
+			ret = append_row(r, gap_start, rules, false);
 			if (ret)
 				return ret;
 		}
-		ret = append_row(r, start, state, !i);
+		ret = append_row(r, start, rules, !i);
 		if (ret)
 			return ret;
 	}
@@ -212,7 +212,7 @@ int gen_merge_rows(struct rows *r)
 	int ret;
 
 	/* an FDE also has padding before it, and a row after it */
-	ret = grow_rows(r, r->nr_raw + 3ull * r->nr_fdes + 1);
+	ret = grow_rows(r, r->nr_fde_rows + 3ull * r->nr_fdes + 1);
 	if (!ret)
 		ret = append_row(r, 0, ROWS_NONE, false);
 	for (i = 0; i < r->nr_fdes && !ret; i++) {

@@ -30,11 +30,11 @@
 
 static enum piece_kind get_kind(const struct rows *r, uint32_t row)
 {
-	const struct rows_fre *fre = &r->fre[r->row[row].state];
+	const struct rows_fre *fre = &r->fre[r->merged[row].rules];
 
-	if (r->row[row].state == ROWS_NONE)
+	if (r->merged[row].rules == ROWS_NONE)
 		return PIECE_NONE;
-	if (r->row[row].state == ROWS_HOLE)
+	if (r->merged[row].rules == ROWS_HOLE)
 		return PIECE_HOLE;
 	if (fre->plt)
 		return PIECE_PLT;
@@ -43,14 +43,9 @@ static enum piece_kind get_kind(const struct rows *r, uint32_t row)
 
 static int add_piece(struct packer *p, uint32_t row, enum piece_kind kind)
 {
-	struct piece *piece;
-
-	if (!vec_room(&p->piece, p->nr_pieces, &p->room_pieces, sizeof(*p->piece)))
+	if (vec_grow32(&p->piece, &p->room_pieces, p->nr_pieces, sizeof(*p->piece)))
 		return -ENOMEM;
-	piece = &p->piece[p->nr_pieces++];
-	memset(piece, 0, sizeof(*piece));
-	piece->row = row;
-	piece->kind = kind;
+	p->piece[p->nr_pieces++] = (struct piece){ .row = row, .kind = kind };
 	return 0;
 }
 
@@ -78,16 +73,16 @@ static bool join_kept_places(uint8_t *slot, uint8_t kept)
 
 static uint64_t number_fre(const struct rows_row *row)
 {
-	return (row->state + 1) * 0x9e3779b97f4a7c15ULL + row->start;
+	return (row->rules + 1) * 0x9e3779b97f4a7c15ULL + row->start;
 }
 
 /* Add row @i to the last piece. A piece has few rows, so its sums fit their types. */
 static void add_row_to_piece(struct packer *p, uint32_t i)
 {
 	struct piece *piece = &p->piece[p->nr_pieces - 1];
-	const struct rows_row *row = &p->r->row[i];
-	const struct rows_fre *fre = &p->r->fre[row->state];
-	bool like_last = i && row->state == row[-1].state;
+	const struct rows_row *row = &p->r->merged[i];
+	const struct rows_fre *fre = &p->r->fre[row->rules];
+	bool like_last = i && row->rules == row[-1].rules;
 
 	if (i == piece->row) {
 		piece->start = row->start;
@@ -109,18 +104,19 @@ static void add_row_to_piece(struct packer *p, uint32_t i)
 static int find_pieces(struct packer *p)
 {
 	const struct rows *r = p->r;
+	const struct rows_row *row = r->merged;
 	enum piece_kind kind, last = PIECE_PLT;
 	uint32_t i, start = 0;
 	bool flex, last_flex = false;
 	uint8_t kept;
 	int ret = 0;
 
-	for (i = 0; i + 1 < r->nr_rows && !ret; i++) {
+	for (i = 0; i + 1 < r->nr_merged && !ret; i++, row++) {
 		kind = get_kind(r, i);
-		flex = r->fre[r->row[i].state].flex_only;
-		kept = r->fre[r->row[i].state].kept;
+		flex = r->fre[row->rules].flex_only;
+		kept = r->fre[row->rules].kept;
 		if (kind != last || kind == PIECE_PLT || r->is_start[i] || flex != last_flex ||
-		    r->row[i].start - r->row[i - 1].start > LONG_ROW || i - start >= MAX_PIECE ||
+		    row->start - row[-1].start > LONG_ROW || i - start >= MAX_PIECE ||
 		    !join_kept_places(&p->piece[p->nr_pieces - 1].kept, kept)) {
 			ret = add_piece(p, i, kind);
 			if (ret)

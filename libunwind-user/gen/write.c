@@ -99,22 +99,22 @@ static int write_normal_block(struct packer *p, uint32_t piece, uint32_t next, u
 		return -ENOMEM;
 	type = b.flex ? SFRAME_FDE_TYPE_FLEX : SFRAME_FDE_TYPE_DEFAULT;
 	for (i = row; i < end; i++) {
-		if (r->fre[r->row[i].state].adds)
+		if (r->fre[r->merged[i].rules].adds)
 			type = SFRAME_FDE_TYPE_FLEX_ADD;
 	}
 	to = write_attr(p, p->blocks + p->blocks_size + p->attr_off, b.nr_fres,
 			SFRAME_FDE_INFO(b.type, false, signal), type, 0);
 	for (i = row; i < end; i++) {
-		if (i > row && r->row[i].state == r->row[i - 1].state)
+		if (i > row && r->merged[i].rules == r->merged[i - 1].rules)
 			continue;
-		fre = &r->fre[r->row[i].state];
+		fre = &r->fre[r->merged[i].rules];
 		if (fre->kept > SFRAME_KEPT_IN_REG)
 			saved |= 1u << nr;
 		if (slot < fre->kept)
 			slot = fre->kept;
 		nr++;
-		to = write_fre(to, r->row[i].start - r->row[row].start, 1 << b.type, big_endian,
-			       b.flex ? fre->flex : fre->bytes,
+		to = write_fre(to, r->merged[i].start - r->merged[row].start, 1 << b.type,
+			       big_endian, b.flex ? fre->flex : fre->bytes,
 			       b.flex ? fre->flex_len : fre->len);
 	}
 	write_kept(p, p->blocks + p->blocks_size, slot, saved);
@@ -123,7 +123,7 @@ static int write_normal_block(struct packer *p, uint32_t piece, uint32_t next, u
 
 static int write_plt_block(struct packer *p, uint32_t row, uint32_t *off)
 {
-	const struct rows_fre *fre = &p->r->fre[p->r->row[row].state];
+	const struct rows_fre *fre = &p->r->fre[p->r->merged[row].rules];
 	bool big_endian = p->r->arch->abi->big_endian;
 	uint8_t *to;
 
@@ -157,7 +157,7 @@ static int write_index_entry(struct packer *p, uint32_t start, uint32_t size, ui
 	bool big_endian = p->r->arch->abi->big_endian;
 	uint8_t *to;
 
-	if (!vec_room(&p->index, p->nr_fdes, &p->room_fdes, SFRAME_V3_FDE_SIZE))
+	if (vec_grow32(&p->index, &p->room_fdes, p->nr_fdes, SFRAME_V3_FDE_SIZE))
 		return -ENOMEM;
 	to = p->index + (size_t)p->nr_fdes++ * SFRAME_V3_FDE_SIZE;
 	write_number(to + SFRAME_V3_FDE_START_OFF, start, 8, false);
@@ -186,11 +186,11 @@ int pack_write_blocks(struct packer *p)
 		else
 			ret = write_normal_block(p, i, next, &off);
 		if (!ret)
-			ret = write_index_entry(p, r->row[row].start,
-						r->row[end].start - r->row[row].start,
+			ret = write_index_entry(p, r->merged[row].start,
+						r->merged[end].start - r->merged[row].start,
 						off + p->attr_off);
 		*(p->piece[i].kind == PIECE_HOLE ? holes : covered) +=
-			r->row[end].start - r->row[row].start;
+			r->merged[end].start - r->merged[row].start;
 	}
 	return ret;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * encode.c - encodes the state of a row as the bytes of an FRE
+ * encode.c - encodes the rules of a row as the bytes of an FRE
  *
- * A file has few different states (some hundred), so the encoder runs once for each state. The
+ * A file has few different sets of rules (some hundred), and the encoder runs once for each. The
  * default form says: CFA = SP or FP + n, RA and FP saved at a distance from the CFA. The flexible
  * form can say all of
  *

@@ -42,6 +42,7 @@
 #define MAX_FRAME	(INT32_MAX - 64)
 #define AROUND		24		/* bytes of code that arch_go looks at */
 #define MAX_INSN	16
+#define NO_SLOT		0		/* no function saves FP at its CFA */
 /* The search for the table without section headers: bytes read at once, and in all */
 #define SEARCH_CHUNK	(64u << 10)
 #define SEARCH_BUDGET	(256u << 20)
@@ -283,17 +284,12 @@ static void find_frame(struct go_rows *g, struct go_body *b)
 	}
 }
 
-/* Does the instruction access CFA + @slot, by an address that counts from SP? SP is CFA - @cfa. */
-static bool is_at_slot(const struct arch_op *op, int64_t cfa, int64_t slot)
-{
-	return !op->by_fp && op->off + op->fp_at - cfa == slot;
-}
-
+/* Does the instruction load FP from CFA + @slot, by an address that counts from SP, CFA - @cfa? */
 static bool reloads_fp(const struct arch_op *op, int64_t cfa, int64_t slot)
 {
 	if (op->effect == ARCH_POP_FP)
 		return -cfa == slot;
-	return op->flags & ARCH_LOADS_FP && is_at_slot(op, cfa, slot);
+	return op->flags & ARCH_LOADS_FP && !op->by_fp && op->off + op->fp_at - cfa == slot;
 }
 
 /* Decode the instruction at @pc, within the budget. Returns whether it is understood. */
@@ -309,6 +305,39 @@ static bool decode_insn(struct go_rows *g, uint64_t pc, uint64_t end, struct arc
 	return op->len;
 }
 
+/* A register is not known from @pc on, if it was not lost before. */
+static void lose_from(uint64_t *lost_from, uint64_t pc)
+{
+	if (*lost_from > pc)
+		*lost_from = pc;
+}
+
+/* What does the instruction at @pc do to FP? SP is CFA - @cfa, and FP is saved at CFA + @slot. */
+static void follow_fp(struct go_body *b, const struct arch_op *op, uint64_t pc, int64_t cfa,
+		      int64_t *slot)
+{
+	/* the FP that is stored is the caller's */
+	if (op->flags & ARCH_STORES_FP && b->fp_lost_from == b->end && *slot == NO_SLOT &&
+	    !op->by_fp)
+		*slot = op->off + op->fp_at - cfa;
+	if (!writes_fp(op))
+		return;
+	if (*slot == NO_SLOT || !reloads_fp(op, cfa, *slot)) {
+		lose_from(&b->fp_lost_from, pc + op->len);
+		b->keeps_fp &= op->effect == ARCH_FP_IS_SP && op->n - cfa == *slot;
+	} else if (pc >= b->sp_lost_from) {
+		b->keeps_fp &= !b->reload;	/* there are rows for one reload only */
+		b->reload = pc + op->len;
+	}
+}
+
+/* A branch from where a register is lost to where it is not: then it is lost everywhere. */
+static void follow_branch(const struct go_body *b, uint64_t pc, uint64_t to, uint64_t *lost_from)
+{
+	if (pc >= *lost_from && to >= b->f.start && to < *lost_from)
+		*lost_from = b->f.start;
+}
+
 /*
  * Decode a function in assembler, from its start to its end. If a branch leads back, later
  * instructions may run before earlier ones: then nothing is known from the start on.
@@ -316,8 +345,7 @@ static bool decode_insn(struct go_rows *g, uint64_t pc, uint64_t end, struct arc
 static void decode_asm(struct go_rows *g, struct go_body *b)
 {
 	const struct arch_flow *flow = g->r->arch->flow;
-	int64_t slot = b->saved ? b->frame.fp : 0, cfa;
-	unsigned int reloads = 0;
+	int64_t slot = b->saved ? b->frame.fp : NO_SLOT, cfa;
 	struct arch_op op;
 	struct go_pcs p;
 	uint64_t pc;
@@ -333,51 +361,37 @@ static void decode_asm(struct go_rows *g, struct go_body *b)
 		while (pc >= p.end && go_pcs_next(&p))
 			;
 		cfa = (int64_t)p.value + g->arch->pushed;
-		if (writes_sp(&op) && b->sp_lost_from == b->end)
-			b->sp_lost_from = pc + op.len;
-		if (op.flags & ARCH_STORES_FP && b->fp_lost_from == b->end && !slot && !op.by_fp)
-			slot = op.off + op.fp_at - cfa;
-		if (writes_fp(&op) && slot && reloads_fp(&op, cfa, slot)) {
-			if (pc >= b->sp_lost_from && reloads++ < 1)
-				b->reload = pc + op.len;
-		} else if (writes_fp(&op)) {
-			if (b->fp_lost_from == b->end)
-				b->fp_lost_from = pc + op.len;
-			b->keeps_fp &= op.effect == ARCH_FP_IS_SP && op.n - cfa == slot;
-		}
-		if ((op.next == ARCH_JUMP || op.next == ARCH_BRANCH) && op.target >= b->f.start) {
-			if (pc >= b->sp_lost_from && op.target < b->sp_lost_from)
-				b->sp_lost_from = b->f.start;
-			if (pc >= b->fp_lost_from && op.target < b->fp_lost_from)
-				b->fp_lost_from = b->f.start;
+		if (writes_sp(&op))
+			lose_from(&b->sp_lost_from, pc + op.len);
+		follow_fp(b, &op, pc, cfa, &slot);
+		if (op.next == ARCH_JUMP || op.next == ARCH_BRANCH) {
+			follow_branch(b, pc, op.target, &b->sp_lost_from);
+			follow_branch(b, pc, op.target, &b->fp_lost_from);
 		}
 	}
-	b->keeps_fp &= reloads < 2;
 	if (pc >= b->end)
 		return;
 	/* some of it is not understood */
 	b->keeps_fp = false;
-	if (b->sp_lost_from > pc)
-		b->sp_lost_from = pc;
-	if (b->fp_lost_from > pc)
-		b->fp_lost_from = pc;
+	lose_from(&b->sp_lost_from, pc);
+	lose_from(&b->fp_lost_from, pc);
 }
 
 /* ---------------------------------- rows --------------------------------- */
 
 static const struct cfi_row outermost = { .ra = { .how = CFI_UNDEF } };
 
-static int add_state_row(struct go_rows *g, const struct go_body *b, uint64_t start,
-			 const struct cfi_row *state)
+static int add_rules_row(struct go_rows *g, const struct go_body *b, uint64_t start,
+			 const struct cfi_row *rules)
 {
-	return rows_add_row(g->r, start - b->f.start, state);
+	return rows_add_row(g->r, start - b->f.start, rules);
 }
 
 static int add_hole(struct go_rows *g, const struct go_body *b, uint64_t start)
 {
 	static const struct cfi_row hole = { .cfa = { .how = CFI_BAD, .off = STATS_CAUSE_GO } };
 
-	return add_state_row(g, b, start, &hole);
+	return add_rules_row(g, b, start, &hole);
 }
 
 /* SP is @size below its place at entry. @ra, @fp: RA, FP is saved where frames have it. */
@@ -396,7 +410,7 @@ static int add_plain_row(struct go_rows *g, const struct go_body *b, uint64_t st
 		s.ra = (struct cfi_rule){ .how = CFI_AT_CFA, .off = b->frame.ra };
 	if (fp)
 		s.fp = (struct cfi_rule){ .how = CFI_AT_CFA, .off = b->frame.fp };
-	return add_state_row(g, b, start, &s);
+	return add_rules_row(g, b, start, &s);
 }
 
 static int add_row_by_fp(struct go_rows *g, const struct go_body *b, uint64_t start)
@@ -407,7 +421,7 @@ static int add_row_by_fp(struct go_rows *g, const struct go_body *b, uint64_t st
 		.fp = { .how = CFI_AT_CFA, .off = b->frame.fp },
 	};
 
-	return add_state_row(g, b, start, &s);
+	return add_rules_row(g, b, start, &s);
 }
 
 /* SP is as at entry at @at. Has the code before @at lost RA and FP of the frame? */
@@ -428,7 +442,7 @@ static int add_popped_row(struct go_rows *g, const struct go_body *b, const stru
 	if (g->arch->find_popped_ra && p->value == -g->arch->pushed && p->end - p->start <= 4 &&
 	    read_code_around(g, &b->f, p->start, &code))
 		s.ra = (struct cfi_rule){ .how = CFI_REG, .reg = g->arch->find_popped_ra(&code) };
-	return s.ra.reg ? add_state_row(g, b, p->start, &s) : add_hole(g, b, p->start);
+	return s.ra.reg ? add_rules_row(g, b, p->start, &s) : add_hole(g, b, p->start);
 }
 
 /* Is this the start of a function that stops a goroutine, and never returns? */
@@ -466,7 +480,7 @@ static int add_stop_rows(struct go_rows *g, const struct go_body *b, const struc
 			break;
 		if (op.next != ARCH_CALL || !stops_goroutine(g, op.target))
 			continue;
-		ret = add_state_row(g, b, pc, &outermost);
+		ret = add_rules_row(g, b, pc, &outermost);
 		if (!ret && pc + op.len < end)
 			ret = add_plain_row(g, b, pc + op.len, size, b->saved, b->saved);
 	}
@@ -511,7 +525,7 @@ static int add_after_switch(struct go_rows *g, const struct go_body *b, const st
 	int ret;
 
 	if (b->role == GO_NO_RETURN)
-		return add_state_row(g, b, from, &outermost);
+		return add_rules_row(g, b, from, &outermost);
 	if (!b->keeps_fp)
 		return add_hole(g, b, from);
 	if (!p->value)
@@ -583,7 +597,7 @@ static int add_func(struct go_rows *g, const struct go_func *f)
 		return ret;
 	g->r->stats->go_bytes += end - f->start;
 	if (b.role == GO_OUTERMOST)
-		return add_state_row(g, &b, f->start, &outermost);
+		return add_rules_row(g, &b, f->start, &outermost);
 	return add_body_rows(g, &b);
 }
 

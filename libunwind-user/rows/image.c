@@ -117,7 +117,7 @@ static int compare_starts(const void *a, const void *b)
 {
 	const struct image_range *x = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	return cmp_int(x->start, y->start);
 }
 
 static void sort_code(struct image *img)

@@ -2,8 +2,8 @@
 /*
  * rows.c - FDEs and their rows, from .eh_frame and from other sources
  *
- * While .eh_frame is read, rows are collected and their states numbered. A file has few different
- * states, so later steps compare and encode rows by number. Then the FDEs are sorted by start (most
+ * While .eh_frame is read, rows are collected and their rules numbered. Many rows share their
+ * rules, so later steps compare and encode rows by number. Then the FDEs are sorted by start (most
  * files have two or three ascending runs of FDEs), and PLT stubs that no FDE covers are added. Rows
  * for other code without .eh_frame come from flow/. gen/list.c makes one list of all rows.
  */
@@ -18,7 +18,7 @@
 #define MAX_PADDING	63
 #define FUNC_ALIGN	16ull		/* of functions that a linker joins */
 
-static uint32_t hash_state(const struct cfi_row *s)
+static uint32_t hash_rules(const struct cfi_row *s)
 {
 	uint64_t cfa, ra, fp;
 
@@ -39,36 +39,31 @@ static bool counts_from_kept_reg(const struct rows *r, const struct cfi_row *s)
 	return reg && (s->cfa.reg == reg || s->ra.reg == reg || s->fp.reg == reg);
 }
 
-/* A state that has no number yet gets one; returns as rows_intern_state(). */
-static uint32_t add_state(struct rows *r, const struct cfi_row *state, uint32_t hash)
+/* Rules that have no number yet get one; returns as rows_intern_rules(). */
+static uint32_t add_rules(struct rows *r, const struct cfi_row *rules, uint32_t hash)
 {
-	uint32_t n = r->nr_states, room = r->room_states;
+	uint32_t n = r->nr_rules, room = r->room_rules;
 
-	if (!vec_room(&r->fre, n, &room, sizeof(*r->fre)) ||
-	    !vec_room(&r->state, n, &r->room_states, sizeof(*r->state)) ||
+	if (vec_grow32(&r->fre, &room, n, sizeof(*r->fre)) ||
+	    vec_grow32(&r->rules, &r->room_rules, n, sizeof(*r->rules)) ||
 	    hidx_add_bounded(&r->numbers, hash, n))
 		return 0;
-	r->nr_states++;
-	r->state[n] = *state;
-	rows_encode(r->arch, state, &r->fre[n]);
-	r->needs_kept_reg |= counts_from_kept_reg(r, state);
+	r->nr_rules++;
+	r->rules[n] = *rules;
+	rows_encode(r->arch, rules, &r->fre[n]);
+	r->needs_kept_reg |= counts_from_kept_reg(r, rules);
 	return n;
 }
 
-static inline uint32_t intern_state(struct rows *r, const struct cfi_row *state)
+uint32_t rows_intern_rules(struct rows *r, const struct cfi_row *rules)
 {
-	uint32_t hash = hash_state(state), n;
+	uint32_t hash = hash_rules(rules), n;
 	size_t pos;
 
 	for_each_hidx_bounded(&r->numbers, hash, pos, n)
-		if (!memcmp(&r->state[n], state, sizeof(*state)))
+		if (!memcmp(&r->rules[n], rules, sizeof(*rules)))
 			return n;
-	return add_state(r, state, hash);
-}
-
-uint32_t rows_intern_state(struct rows *r, const struct cfi_row *state)
-{
-	return intern_state(r, state);
+	return add_rules(r, rules, hash);
 }
 
 int rows_init(struct rows *r, struct image *img, const struct arch *arch, struct stats *stats)
@@ -79,23 +74,23 @@ int rows_init(struct rows *r, struct image *img, const struct arch *arch, struct
 	r->img = img;
 	r->arch = arch;
 	r->stats = stats;
-	if (!vec_room(&r->fre, 0, &room, sizeof(*r->fre)) ||
-	    !vec_room(&r->state, 0, &r->room_states, sizeof(*r->state)))
+	if (vec_grow32(&r->fre, &room, 0, sizeof(*r->fre)) ||
+	    vec_grow32(&r->rules, &r->room_rules, 0, sizeof(*r->rules)))
 		return -ENOMEM;
 	memset(r->fre, 0, ROWS_FIRST * sizeof(*r->fre));
-	memset(r->state, 0, ROWS_FIRST * sizeof(*r->state));
-	r->nr_states = ROWS_FIRST;
+	memset(r->rules, 0, ROWS_FIRST * sizeof(*r->rules));
+	r->nr_rules = ROWS_FIRST;
 	return 0;
 }
 
 void rows_free(struct rows *r)
 {
 	free(r->fre);
-	free(r->state);
+	free(r->rules);
 	hidx_free(&r->numbers);
 	free(r->fde);
-	free(r->raw);
-	free(r->row);
+	free(r->fde_row);
+	free(r->merged);
 	free(r->is_start);
 }
 
@@ -103,37 +98,37 @@ int rows_add_fde(struct rows *r, uint64_t start, uint64_t end)
 {
 	struct rows_fde *fde;
 
-	if (r->nr_fdes == MAX_FDES || !vec_room(&r->fde, r->nr_fdes, &r->room_fdes, sizeof(*fde)))
+	if (r->nr_fdes == MAX_FDES || vec_grow32(&r->fde, &r->room_fdes, r->nr_fdes, sizeof(*fde)))
 		return -ENOMEM;
 	fde = &r->fde[r->nr_fdes++];
 	fde->start = start - r->img->text.start;
 	fde->end = end - r->img->text.start;
 	fde->padded = fde->start;
-	fde->row = r->nr_raw;
+	fde->row = r->nr_fde_rows;
 	fde->nr_rows = 0;
 	r->after_pushed = r->pushed && fde[-1].end == fde->start;
 	r->pushed = false;
 	return 0;
 }
 
-int rows_append_raw(struct rows *r, struct rows_fde *fde, uint32_t start,
-		    const struct cfi_row *state)
+int rows_add_fde_row(struct rows *r, struct rows_fde *fde, uint32_t start,
+		     const struct cfi_row *rules)
 {
-	uint32_t n = rows_intern_state(r, state);
+	uint32_t n = rows_intern_rules(r, rules);
 
-	if (!n || !vec_room(&r->raw, r->nr_raw, &r->room_raw, sizeof(*r->raw)))
+	if (!n || vec_grow32(&r->fde_row, &r->room_fde_rows, r->nr_fde_rows, sizeof(*r->fde_row)))
 		return -ENOMEM;
-	r->raw[r->nr_raw].start = start;
-	r->raw[r->nr_raw++].state = n;
+	r->fde_row[r->nr_fde_rows].start = start;
+	r->fde_row[r->nr_fde_rows++].rules = n;
 	fde->nr_rows++;
 	return 0;
 }
 
-int rows_add_row(struct rows *r, uint64_t start, const struct cfi_row *state)
+int rows_add_row(struct rows *r, uint64_t start, const struct cfi_row *rules)
 {
 	struct rows_fde *fde = &r->fde[r->nr_fdes - 1];
 
-	return rows_append_raw(r, fde, fde->start + start, state);
+	return rows_add_fde_row(r, fde, fde->start + start, rules);
 }
 
 /* Does a test want this FDE dropped? See ROWS_DROP. */
@@ -173,10 +168,10 @@ static struct cfi_rule raise_rule(struct cfi_rule rule, int pushed)
 	return rule;
 }
 
-/* @state with the CFA higher by the bytes that the PLT has pushed */
-static struct cfi_row raise_cfa(const struct rows *r, const struct cfi_row *state)
+/* @rules with the CFA higher by the bytes that the PLT has pushed */
+static struct cfi_row raise_cfa(const struct rows *r, const struct cfi_row *rules)
 {
-	struct cfi_row to = *state;
+	struct cfi_row to = *rules;
 	int size = r->arch->plt_pushes;
 
 	if (to.cfa.how == CFI_REG)
@@ -190,16 +185,16 @@ static struct cfi_row raise_cfa(const struct rows *r, const struct cfi_row *stat
 }
 
 /* Does the next row of the last FDE show that a PLT has pushed words? */
-static bool shows_push(const struct rows *r, const struct cfi_row *state)
+static bool shows_push(const struct rows *r, const struct cfi_row *rules)
 {
 	uint32_t i;
 
-	if (!r->arch->plt_pushes || state->ra.how != CFI_AT_CFA || state->flags ||
-	    state->ra.off != r->arch->plt_pushes - 8 || !is_sp(r, &state->cfa))
+	if (!r->arch->plt_pushes || rules->ra.how != CFI_AT_CFA || rules->flags ||
+	    rules->ra.off != r->arch->plt_pushes - 8 || !is_sp(r, &rules->cfa))
 		return false;
-	for (i = r->fde[r->nr_fdes - 1].row; i < r->nr_raw; i++) {
-		state = &r->state[r->raw[i].state];
-		if (!is_sp(r, &state->cfa) || state->ra.how != CFI_SAME)
+	for (i = r->fde[r->nr_fdes - 1].row; i < r->nr_fde_rows; i++) {
+		rules = &r->rules[r->fde_row[i].rules];
+		if (!is_sp(r, &rules->cfa) || rules->ra.how != CFI_SAME)
 			return false;
 	}
 	return true;
@@ -208,33 +203,33 @@ static bool shows_push(const struct rows *r, const struct cfi_row *state)
 /* Correct the rows of this FDE so far; its later rows follow */
 static int set_pushed(struct rows *r)
 {
-	struct cfi_row state;
+	struct cfi_row rules;
 	uint32_t i;
 
 	r->pushed = true;
-	for (i = r->fde[r->nr_fdes - 1].row; i < r->nr_raw; i++) {
-		state = raise_cfa(r, &r->state[r->raw[i].state]);
-		r->raw[i].state = rows_intern_state(r, &state);
-		if (!r->raw[i].state)
+	for (i = r->fde[r->nr_fdes - 1].row; i < r->nr_fde_rows; i++) {
+		rules = raise_cfa(r, &r->rules[r->fde_row[i].rules]);
+		r->fde_row[i].rules = rows_intern_rules(r, &rules);
+		if (!r->fde_row[i].rules)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int on_row(void *arg, uint64_t start, const struct cfi_row *state)
+static int on_row(void *arg, uint64_t start, const struct cfi_row *rules)
 {
 	struct rows *r = arg;
 	struct cfi_row to;
 	int ret;
 
-	if (!r->pushed && shows_push(r, state)) {
+	if (!r->pushed && shows_push(r, rules)) {
 		ret = set_pushed(r);
 		if (ret)
 			return ret;
 	}
 	if (r->pushed) {
-		to = raise_cfa(r, state);
-		state = &to;
+		to = raise_cfa(r, rules);
+		rules = &to;
 	}
 	/*
 	 * _dl_runtime_profile() follows. Its CFA is too low for the same reason, but its rows do
@@ -242,10 +237,10 @@ static int on_row(void *arg, uint64_t start, const struct cfi_row *state)
 	 */
 	if (r->after_pushed) {
 		to = (struct cfi_row){ .cfa = cfi_bad(CFI_CAUSE_SP) };
-		state = &to;
+		rules = &to;
 	}
 	r->stats->nr_rows++;
-	return rows_append_raw(r, &r->fde[r->nr_fdes - 1], start - r->img->text.start, state);
+	return rows_add_fde_row(r, &r->fde[r->nr_fdes - 1], start - r->img->text.start, rules);
 }
 
 const struct cfi_ops rows_cfi_ops = { .fde = on_fde, .row = on_row };
@@ -299,9 +294,9 @@ static int add_stub_fde(void *ctx, uint64_t start, uint64_t end)
 	return rows_add_fde(ctx, start, end);
 }
 
-static int add_stub_row(void *ctx, uint64_t start, const struct cfi_row *state)
+static int add_stub_row(void *ctx, uint64_t start, const struct cfi_row *rules)
 {
-	return rows_add_row(ctx, start, state);
+	return rows_add_row(ctx, start, rules);
 }
 
 static void extend_stub(void *ctx, uint64_t end)
@@ -416,7 +411,7 @@ int rows_add_pc_thunks(struct rows *r)
 	return nr_fdes == r->nr_fdes ? 0 : rows_sort(r);
 }
 
-const struct cfi_row *rows_find_state(const struct rows *r, uint64_t pc)
+const struct cfi_row *rows_find_rules(const struct rows *r, uint64_t pc)
 {
 	const struct rows_fde *fde;
 	uint32_t i;
@@ -427,14 +422,14 @@ const struct cfi_row *rows_find_state(const struct rows *r, uint64_t pc)
 	fde = &r->fde[i - 1];
 	if (pc >= fde->end || !fde->nr_rows)
 		return NULL;
-	bisect(i, fde->nr_rows - 1, r->raw[fde->row + i + 1].start > pc);
-	return &r->state[r->raw[fde->row + i].state];
+	bisect(i, fde->nr_rows - 1, r->fde_row[fde->row + i + 1].start > pc);
+	return &r->rules[r->fde_row[fde->row + i].rules];
 }
 
 bool rows_is_same_fde(const struct rows *r, const struct rows_fde *a, const struct rows_fde *b)
 {
 	return a->start == b->start && a->end == b->end && a->nr_rows == b->nr_rows &&
-	       !memcmp(&r->raw[a->row], &r->raw[b->row], a->nr_rows * sizeof(*r->raw));
+	       !memcmp(&r->fde_row[a->row], &r->fde_row[b->row], a->nr_rows * sizeof(*r->fde_row));
 }
 
 bool rows_is_padding(struct rows *r, uint32_t start, uint32_t end)

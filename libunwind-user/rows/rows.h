@@ -4,7 +4,7 @@
  *
  *	image.c	the ELF file or image: code, .eh_frame, PLT sections
  *	rows.c	FDEs and their rows: from .eh_frame, from stubs, and those that others add
- *	encode.c the state of a row, as bytes of an FRE
+ *	encode.c the rules of a row, as bytes of an FRE
  *	go.c	rows of Go programs, from Go's own tables
  *	sig.c	code that returns from signal handlers
  *
@@ -151,7 +151,7 @@ struct cfi_section image_describe_eh_frame(const struct image *img, const struct
 
 /* ----------------------------- encode.c ------------------------------ */
 
-/* A state as bytes: the part of an FRE after its start, that is the info byte and the words. */
+/* The rules of a row as bytes: the part of an FRE after its start (the info byte and the words) */
 struct rows_fre {
 	uint8_t cause;		/* not 0: a hole, and no other field is valid */
 	uint8_t kept;		/* CFI_KEPT() */
@@ -166,25 +166,25 @@ struct rows_fre {
 	uint8_t flex[1 + SFRAME_FRE_MAX_WORDS * 4];
 };
 
-void rows_encode(const struct arch *arch, const struct cfi_row *state, struct rows_fre *fre);
+void rows_encode(const struct arch *arch, const struct cfi_row *rules, struct rows_fre *fre);
 
 /* ------------------------------ rows.c ------------------------------- */
 
-/* States that are not rules */
+/* Numbers that stand for no rules */
 #define ROWS_NONE	0	/* nothing is known: not in the table, a walk uses frame pointers */
 #define ROWS_HOLE	1	/* known to have no rule: the table says so, and a walk ends */
-#define ROWS_FIRST	2	/* the first state that is a rule */
+#define ROWS_FIRST	2	/* the first number that stands for rules */
 
 /* A row holds from start (counted from text.start) to the start of the next row. */
 struct rows_row {
 	uint32_t start;
-	uint32_t state;		/* number in rows.fre */
+	uint32_t rules;		/* index in rows.rules and rows.fre, or ROWS_NONE, ROWS_HOLE */
 };
 
 struct rows_fde {
 	uint32_t start, end;
 	uint32_t padded;	/* padding goes from here to start; start if not checked */
-	uint32_t row, nr_rows;	/* in rows.raw */
+	uint32_t row, nr_rows;	/* in rows.fde_row */
 };
 
 struct rows {
@@ -192,16 +192,16 @@ struct rows {
 	const struct arch *arch;
 	struct stats *stats;
 
-	struct rows_fre *fre;		/* by state */
-	struct cfi_row *state;
-	uint32_t nr_states, room_states;
-	struct hidx numbers;		/* of states */
+	struct cfi_row *rules;		/* each set of rules once: its index is its number */
+	struct rows_fre *fre;		/* rules[], encoded */
+	uint32_t nr_rules, room_rules;
+	struct hidx numbers;		/* of rules */
 
 	struct rows_fde *fde;		/* in the order of .eh_frame; then sorted */
 	uint32_t nr_fdes, room_fdes;
 	uint32_t nr_sorted;		/* nr_fdes before flow_add(), which appends FDEs */
-	struct rows_row *raw;		/* rows of the FDEs */
-	uint32_t nr_raw, room_raw;
+	struct rows_row *fde_row;	/* rows of the FDEs, as they were added */
+	uint32_t nr_fde_rows, room_fde_rows;
 	/* About the FDE added last, see arch.plt_pushes */
 	bool pushed, after_pushed;
 	/* The block that flow_add_v8() has followed: flow_add() skips it, also without rows */
@@ -210,12 +210,12 @@ struct rows {
 	bool writes_kept_reg;		/* the table is to say where functions keep it */
 
 	/*
-	 * The result: ascending rows without gaps. Neighbours are equal only where a function
-	 * starts. The last row is ROWS_NONE, at the end of the last function.
+	 * The result, which gen/list.c makes: ascending rows without gaps. Neighbours are equal
+	 * only where a function starts. The last row is ROWS_NONE, at the end of the last function.
 	 */
-	struct rows_row *row;
-	uint8_t *is_start;		/* for each row: does a function start there? */
-	uint32_t nr_rows, room_rows;
+	struct rows_row *merged;
+	uint8_t *is_start;		/* for each of them: does a function start there? */
+	uint32_t nr_merged, room_merged;
 };
 
 int rows_init(struct rows *r, struct image *img, const struct arch *arch, struct stats *stats);
@@ -228,17 +228,17 @@ extern const struct cfi_ops rows_cfi_ops;	/* arg: struct rows */
  * file; @start of a row counts from the start of the FDE.
  */
 int rows_add_fde(struct rows *r, uint64_t start, uint64_t end);
-int rows_add_row(struct rows *r, uint64_t start, const struct cfi_row *state);
+int rows_add_row(struct rows *r, uint64_t start, const struct cfi_row *rules);
 
 /* Add a row at @start (counted from text.start) to @fde, which is not yet part of @r. */
-int rows_append_raw(struct rows *r, struct rows_fde *fde, uint32_t start,
-		    const struct cfi_row *state);
+int rows_add_fde_row(struct rows *r, struct rows_fde *fde, uint32_t start,
+		     const struct cfi_row *rules);
 
 /*
- * The number of a state; 0 if there is not enough memory (0 is ROWS_NONE, and never the number of a
- * state).
+ * The number of these rules; 0 if there is not enough memory (0 is ROWS_NONE, which never stands
+ * for rules).
  */
-uint32_t rows_intern_state(struct rows *r, const struct cfi_row *state);
+uint32_t rows_intern_rules(struct rows *r, const struct cfi_row *rules);
 
 /* Sort FDEs by start. FDEs with equal starts keep their order in .eh_frame. */
 int rows_sort(struct rows *r);
@@ -255,8 +255,8 @@ int rows_add_plts(struct rows *r);
 /* Do both FDEs say the same about the same code? */
 bool rows_is_same_fde(const struct rows *r, const struct rows_fde *a, const struct rows_fde *b);
 
-/* The state for a pc (counted from text.start), from .eh_frame or of a stub; NULL: no row. */
-const struct cfi_row *rows_find_state(const struct rows *r, uint64_t pc);
+/* The rules for a pc (counted from text.start), from .eh_frame or of a stub; NULL: no row. */
+const struct cfi_row *rows_find_rules(const struct rows *r, uint64_t pc);
 
 /* Are the bytes [start, end) between two functions padding? They count from text.start. */
 bool rows_is_padding(struct rows *r, uint32_t start, uint32_t end);

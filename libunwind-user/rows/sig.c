@@ -28,7 +28,7 @@ bool rows_is_unknown_sigreturn(struct rows *r, const struct rows_fde *fde)
 	unsigned int i;
 
 	if (fde->end - fde->start > MAX_SIZE || fde->nr_rows != 1 ||
-	    r->state[r->raw[fde->row].state].flags & CFI_SIGNAL)
+	    r->rules[r->fde_row[fde->row].rules].flags & CFI_SIGNAL)
 		return false;
 	for (i = 0; i < abi->nr_sigs; i++) {
 		if (fde->end - fde->start < abi->sigs[i].code_len)
@@ -43,7 +43,7 @@ bool rows_is_unknown_sigreturn(struct rows *r, const struct rows_fde *fde)
 static int add_sigreturn(struct rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t pc)
 {
 	uint8_t sp = r->arch->abi->reg_sp;
-	struct cfi_row state = {
+	struct cfi_row rules = {
 		.cfa = { .how = CFI_AT_REG, .reg = sp, .off = sig->sp },
 		.ra = { .how = CFI_AT_REG, .reg = sp, .off = sig->ip },
 		.fp = { .how = CFI_AT_REG, .reg = sp, .off = sig->fp },
@@ -57,7 +57,7 @@ static int add_sigreturn(struct rows *r, const struct sframe_sig *sig, uint32_t 
 	else
 		start = pc;
 	ret = rows_add_fde(r, base + start, base + pc + sig->code_len);
-	return ret ? ret : rows_add_row(r, 0, &state);
+	return ret ? ret : rows_add_row(r, 0, &rules);
 }
 
 /* Add rows where the code in [start, end) is that of @sig. */

@@ -35,7 +35,7 @@ static void append_piece(const char *piece, size_t len, void *arg)
 
 char *symbols_demangle(const char *name)
 {
-	char *plain = NULL;
+	char *demangled = NULL;
 	struct out *o;
 
 	/* mangled names start with _Z, _R or _GLOBAL__I_ */
@@ -50,8 +50,8 @@ char *symbols_demangle(const char *name)
 	    (rust_demangle_callback(name, DMGL_AUTO, append_piece, o) ||
 	     (o->len = 0, cplus_demangle_v3_callback(name, DMGL_AUTO, append_piece, o)))) {
 		o->text[o->len] = '\0';
-		plain = strdup(o->text);
+		demangled = strdup(o->text);
 	}
 	free(o);
-	return plain;
+	return demangled;
 }

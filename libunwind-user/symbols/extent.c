@@ -76,16 +76,14 @@ static int read_fdes(struct ranges *r, Elf *elf)
 
 static int compare_numbers(const void *a, const void *b)
 {
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
+	return cmp_int(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 static int compare_fdes(const void *a, const void *b)
 {
 	const struct extent_fde *x = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	return cmp_int(x->start, y->start);
 }
 
 /* Sort by address, then size; of equal ones, the best name first. */
@@ -93,11 +91,10 @@ static int compare_syms(const void *a, const void *b)
 {
 	const struct sym *x = a, *y = b;
 
-	CMP(x->addr, y->addr);
-	CMP(x->size, y->size);
-	if (x->rank != y->rank)
-		return x->rank > y->rank ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
+	RETURN_IF_DIFFERENT(x->addr, y->addr);
+	RETURN_IF_DIFFERENT(x->size, y->size);
+	RETURN_IF_DIFFERENT(y->rank, x->rank);
+	return cmp_int(x->name, y->name);
 }
 
 static uint64_t get_end(const struct sym *s)

@@ -71,8 +71,8 @@ int symtab_to_addr(const struct symtab *tab, uint64_t offset, uint64_t *addr);
 size_t symtab_find_build_id(Elf_Data *data, uint8_t id[UU_BUILD_ID_MAX]);
 
 /*
- * Read the ELF file open at @fd. Returns 0 with an index, which may be empty, or
- * -ENOEXEC, -ENOMEM. @collect_debug may be NULL.
+ * Read the ELF file open at @fd. Returns 0 with an index, which may be empty, or -ENOEXEC, -ENOMEM.
+ * @collect_debug may be NULL.
  */
 int symtab_read(struct symtab *tab, int fd, debug_collect_fn *collect_debug, void *arg);
 void symtab_free(struct symtab *tab);

@@ -25,7 +25,7 @@
 struct perfmap_entry {
 	uint64_t start;
 	char *name;		/* in text */
-	char *plain;		/* demangled; NULL: not asked yet */
+	char *demangled;	/* NULL: not asked for yet */
 };
 
 struct perfmap {
@@ -44,8 +44,8 @@ static void clear_map(struct perfmap *m)
 	size_t i;
 
 	for (i = 0; i < m->nr; i++)
-		if (m->v[i].plain != m->v[i].name)
-			free(m->v[i].plain);
+		if (m->v[i].demangled != m->v[i].name)
+			free(m->v[i].demangled);
 	free(m->v);
 	free(m->text);
 	free(m->cover.v);
@@ -115,7 +115,7 @@ static int compare_entries(const void *a, const void *b, void *arg)
 	const struct perfmap_entry *x = &v[*(const uint32_t *)a], *y = &v[*(const uint32_t *)b];
 	int c = strcmp(x->name, y->name);
 
-	return c ? c : x->start < y->start ? -1 : x->start > y->start;
+	return c ? c : cmp_int(x->start, y->start);
 }
 
 static bool is_same_entry(const struct perfmap_entry *a, const struct perfmap_entry *b)
@@ -184,7 +184,7 @@ static int parse_map(struct perfmap *m, char *text, size_t len, bool saved)
 		*end = '\0';
 		if (!parse_line(line, &e->start, &size, &e->name))
 			continue;
-		e->plain = NULL;
+		e->demangled = NULL;
 		in[m->nr].lo = e->start;
 		in[m->nr].hi = e->start + size;
 		in[m->nr].rank = m->nr;
@@ -325,11 +325,11 @@ int uu_symbols_find_jit(struct uu_symbols *syms, int pid, uint64_t addr, struct 
 		if (i == COVER_NONE || !is_same_entry(e, &m->v[i]))
 			return -ENOENT;
 	}
-	if (!e->plain && !syms->no_demangle)
-		e->plain = symbols_demangle(e->name);
-	if (!e->plain)
-		e->plain = e->name;
-	sym->name = e->plain;
+	if (!e->demangled && !syms->no_demangle)
+		e->demangled = symbols_demangle(e->name);
+	if (!e->demangled)
+		e->demangled = e->name;
+	sym->name = e->demangled;
 	sym->start = e->start;
 	return 0;
 }

@@ -232,14 +232,14 @@ out:
 static const char *get_name(const struct uu_symbols *syms, struct file *f, const struct sym *s)
 {
 	char **name = &f->names[s - f->tab.syms];
-	char *plain = f->tab.pool + s->name;
+	char *mangled = f->tab.pool + s->name;
 
 	if (*name)
 		return *name;
 	if (!syms->no_demangle)
-		*name = symbols_demangle(plain);
+		*name = symbols_demangle(mangled);
 	if (!*name)
-		*name = plain;
+		*name = mangled;
 	return *name;
 }
 

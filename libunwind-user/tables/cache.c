@@ -284,8 +284,8 @@ static int compare_age(const void *a, const void *b)
 	const struct timespec *x = &((const struct cache_entry *)a)->used;
 	const struct timespec *y = &((const struct cache_entry *)b)->used;
 
-	CMP(x->tv_sec, y->tv_sec);
-	return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+	RETURN_IF_DIFFERENT(x->tv_sec, y->tv_sec);
+	return cmp_int(x->tv_nsec, y->tv_nsec);
 }
 
 /*

@@ -75,8 +75,8 @@ static int compare_entries(const void *a, const void *b)
 {
 	const struct tables_entry *x = a, *y = b;
 
-	CMP(x->dev, y->dev);
-	return (x->ino > y->ino) - (x->ino < y->ino);
+	RETURN_IF_DIFFERENT(x->dev, y->dev);
+	return cmp_int(x->ino, y->ino);
 }
 
 /*

@@ -22,8 +22,8 @@ static int compare_times(const void *a, const void *b)
 {
 	const struct time_entry *x = a, *y = b;
 
-	CMP(x->ts, y->ts);
-	return (x->cookie > y->cookie) - (x->cookie < y->cookie);
+	RETURN_IF_DIFFERENT(x->ts, y->ts);
+	return cmp_int(x->cookie, y->cookie);
 }
 
 static void index_task(struct join *j, struct task *t)

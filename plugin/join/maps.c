@@ -221,30 +221,27 @@ static int compare_maps(const void *a, const void *b)
 {
 	const struct map *x = a, *y = b;
 
-	CMP(x->proc, y->proc);
-	CMP(x->start, y->start);
-	CMP(x->end, y->end);
-	CMP(x->id, y->id);
-	return 0;
+	RETURN_IF_DIFFERENT(x->proc, y->proc);
+	RETURN_IF_DIFFERENT(x->start, y->start);
+	RETURN_IF_DIFFERENT(x->end, y->end);
+	return cmp_int(x->id, y->id);
 }
 
 static int compare_sightings(const void *a, const void *b)
 {
 	const struct sighting *x = a, *y = b;
 
-	CMP(x->map, y->map);
-	CMP(x->ts, y->ts);
-	CMP(x->cpu, y->cpu);
-	return 0;
+	RETURN_IF_DIFFERENT(x->map, y->map);
+	RETURN_IF_DIFFERENT(x->ts, y->ts);
+	return cmp_int(x->cpu, y->cpu);
 }
 
 static int compare_contested(const void *a, const void *b)
 {
 	const struct sighting *x = a, *y = b;
 
-	CMP(x->proc, y->proc);
-	CMP(x->ts, y->ts);
-	return 0;
+	RETURN_IF_DIFFERENT(x->proc, y->proc);
+	return cmp_int(x->ts, y->ts);
 }
 
 /* Mark the mappings of a process that overlap another one. They are sorted by start. */

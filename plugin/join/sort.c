@@ -33,9 +33,8 @@ static uint32_t get_group(struct groups *g, uint32_t tid)
 static int compare_tids(const void *a, const void *b, void *arg)
 {
 	const struct group *v = arg;
-	uint32_t x = v[*(const uint32_t *)a].tid, y = v[*(const uint32_t *)b].tid;
 
-	return (x > y) - (x < y);
+	return cmp_int(v[*(const uint32_t *)a].tid, v[*(const uint32_t *)b].tid);
 }
 
 /* Sort the groups by tid and compute the first place of each from the sizes. */
@@ -139,20 +138,18 @@ static int compare_runs(const void *a, const void *b)
 	const struct join_run *x = &((const struct run *)a)->pub;
 	const struct join_run *y = &((const struct run *)b)->pub;
 
-	CMP(x->stream, y->stream);
-	CMP(x->pos, y->pos);
-	return 0;
+	RETURN_IF_DIFFERENT(x->stream, y->stream);
+	return cmp_int(x->pos, y->pos);
 }
 
 static int compare_stacks(const void *a, const void *b)
 {
 	const struct stack *x = a, *y = b;
 
-	CMP(x->cookie, y->cookie);
-	CMP(x->ts, y->ts);
-	CMP(x->stream, y->stream);
-	CMP(x->pos, y->pos);
-	return 0;
+	RETURN_IF_DIFFERENT(x->cookie, y->cookie);
+	RETURN_IF_DIFFERENT(x->ts, y->ts);
+	RETURN_IF_DIFFERENT(x->stream, y->stream);
+	return cmp_int(x->pos, y->pos);
 }
 
 int sort_runs(struct join *j)

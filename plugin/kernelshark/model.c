@@ -355,10 +355,9 @@ static int compare_stacks(const void *a, const void *b, void *data)
 	const struct shark_request *r = data;
 	const struct shark_request *x = &r[*(const uint32_t *)a], *y = &r[*(const uint32_t *)b];
 
-	CMP(x->stack, y->stack);
-	CMP(x->entry->ts, y->entry->ts);
-	CMP(x->pos, y->pos);
-	return 0;
+	RETURN_IF_DIFFERENT(x->stack, y->stack);
+	RETURN_IF_DIFFERENT(x->entry->ts, y->entry->ts);
+	return cmp_int(x->pos, y->pos);
 }
 
 static int sort_by_stack(struct shark_model *m)
@@ -410,11 +409,10 @@ static int compare_keys(const void *a, const void *b, void *data)
 
 	x = get_key(data, i, &sd_x, &val_x);
 	y = get_key(data, j, &sd_y, &val_y);
-	CMP(sd_x, sd_y);
-	CMP(val_x, val_y);
-	CMP(x->ts, y->ts);
-	CMP(i, j);
-	return 0;
+	RETURN_IF_DIFFERENT(sd_x, sd_y);
+	RETURN_IF_DIFFERENT(val_x, val_y);
+	RETURN_IF_DIFFERENT(x->ts, y->ts);
+	return cmp_int(i, j);
 }
 
 static int make_index(struct shark_model *m, int which)

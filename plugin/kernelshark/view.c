@@ -159,9 +159,8 @@ static int compare_waits(const void *a, const void *b)
 {
 	const struct shark_wait *x = a, *y = b;
 
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return x->request < y->request ? -1 : x->request > y->request;
+	RETURN_IF_DIFFERENT(y->ns, x->ns);
+	return cmp_int(x->request, y->request);
 }
 
 int shark_make_view(const struct shark_model *m, int sd, bool task, int val,

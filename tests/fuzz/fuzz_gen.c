@@ -34,7 +34,7 @@ static const struct arch *arch;
 
 struct check {
 	const struct sframe_table *t;
-	struct cfi_row state;
+	struct cfi_row rules;
 	uint64_t start, end;
 };
 
@@ -135,17 +135,17 @@ static void check_pc(const struct check *c, uint64_t pc)
 		return;
 	if (ret)
 		abort();
-	if (!(row.flags & SFRAME_ROW_SIGNAL) != !(c->state.flags & CFI_SIGNAL))
+	if (!(row.flags & SFRAME_ROW_SIGNAL) != !(c->rules.flags & CFI_SIGNAL))
 		abort();
-	if (c->state.ra.how == CFI_UNDEF) {
+	if (c->rules.ra.how == CFI_UNDEF) {
 		if (row.ra.base != SFRAME_UNDEFINED)
 			abort();
 		return;
 	}
-	if (!(row.flags & SFRAME_ROW_MANGLED) != !(c->state.flags & CFI_MANGLED))
+	if (!(row.flags & SFRAME_ROW_MANGLED) != !(c->rules.flags & CFI_MANGLED))
 		abort();
-	if (!same_rule(&c->state.cfa, &row.cfa, pc) || !same_rule(&c->state.ra, &row.ra, pc) ||
-	    !same_rule(&c->state.fp, &row.fp, pc))
+	if (!same_rule(&c->rules.cfa, &row.cfa, pc) || !same_rule(&c->rules.ra, &row.ra, pc) ||
+	    !same_rule(&c->rules.fp, &row.fp, pc))
 		abort();
 }
 
@@ -169,7 +169,7 @@ static int on_fde(void *arg, uint64_t start, uint64_t end)
 	return end <= CODE + CODE_SIZE && end > start ? 0 : CFI_SKIP;
 }
 
-static int on_row(void *arg, uint64_t start, const struct cfi_row *state)
+static int on_row(void *arg, uint64_t start, const struct cfi_row *rules)
 {
 	struct check *c = arg;
 
@@ -177,7 +177,7 @@ static int on_row(void *arg, uint64_t start, const struct cfi_row *state)
 		abort();
 	check_row(c, start);
 	c->start = start;
-	c->state = *state;
+	c->rules = *rules;
 	return 0;
 }
 

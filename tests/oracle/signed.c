@@ -134,7 +134,7 @@ static int compare_starts(const void *a, const void *b)
 {
 	const struct range *x = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	return cmp_int(x->start, y->start);
 }
 
 void signed_strip(Elf *elf, uint8_t *image)

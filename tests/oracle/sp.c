@@ -56,7 +56,7 @@ static int add_func(void *arg, uint64_t start, uint64_t end)
 {
 	struct sp_map *m = arg;
 
-	if (!vec_room(&m->func, m->nr_funcs, &m->room_funcs, sizeof(*m->func)))
+	if (vec_grow32(&m->func, &m->room_funcs, m->nr_funcs, sizeof(*m->func)))
 		return -1;
 	m->func[m->nr_funcs++] = (struct range){ .start = start, .end = end };
 	return CFI_SKIP;
@@ -66,7 +66,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct range *x = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	return cmp_int(x->start, y->start);
 }
 
 static struct insn *insn_at(const struct sp_map *m, uint64_t pc)
@@ -79,7 +79,7 @@ static struct insn *insn_at(const struct sp_map *m, uint64_t pc)
 
 static void push(struct sp_map *m, uint32_t i)
 {
-	if (vec_room(&m->todo, m->nr_todo, &m->room_todo, sizeof(*m->todo)))
+	if (!vec_grow32(&m->todo, &m->room_todo, m->nr_todo, sizeof(*m->todo)))
 		m->todo[m->nr_todo++] = i;
 }
 
@@ -89,7 +89,7 @@ static void add_insn(struct sp_map *m, uint64_t pc, uint32_t func, const struct 
 	struct insn *i;
 	struct sframe_row row;
 
-	if (!vec_room(&m->insn, m->nr, &m->room, sizeof(*m->insn)))
+	if (vec_grow32(&m->insn, &m->room, m->nr, sizeof(*m->insn)))
 		return;
 	i = &m->insn[m->nr];
 	*i = (struct insn){
@@ -217,7 +217,7 @@ static void walk(struct sp_map *m, uint32_t n, bool after_calls)
 		if (after_calls)
 			lead(m, next, disputed, sp, AFTER_CALL);
 		else if (!disputed &&
-			 vec_room(&m->calls, m->nr_calls, &m->room_calls, sizeof(*m->calls)))
+			 !vec_grow32(&m->calls, &m->room_calls, m->nr_calls, sizeof(*m->calls)))
 			m->calls[m->nr_calls++] = n;
 		return;
 	case ARCH_BRANCH:

@@ -53,16 +53,16 @@ static int compare_samples(const void *a, const void *b)
 {
 	const struct firefox_sample *x = a, *y = b;
 
-	CMP(x->tid, y->tid);
-	return (x->ts > y->ts) - (x->ts < y->ts);
+	RETURN_IF_DIFFERENT(x->tid, y->tid);
+	return cmp_int(x->ts, y->ts);
 }
 
 static int compare_waits(const void *a, const void *b)
 {
 	const struct firefox_wait *x = a, *y = b;
 
-	CMP(x->tid, y->tid);
-	return (x->from > y->from) - (x->from < y->from);
+	RETURN_IF_DIFFERENT(x->tid, y->tid);
+	return cmp_int(x->from, y->from);
 }
 
 /* ---- the tables of a thread ---- */

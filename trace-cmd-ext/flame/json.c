@@ -11,7 +11,7 @@ static int compare_weights(const void *a, const void *b)
 {
 	const struct flame_missing *x = a, *y = b;
 
-	return (x->weight < y->weight) - (x->weight > y->weight);
+	return cmp_int(y->weight, x->weight);
 }
 
 size_t flame_find_missing(const struct flame *fl, struct flame_missing *v)

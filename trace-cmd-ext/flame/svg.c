@@ -105,9 +105,8 @@ static int compare_weights(const void *a, const void *b, void *arg)
 	const struct hues *h = arg;
 	double x = h->weight[*(const uint32_t *)a], y = h->weight[*(const uint32_t *)b];
 
-	if (x != y)
-		return x > y ? -1 : 1;
-	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+	RETURN_IF_DIFFERENT(y, x);
+	return cmp_int(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 static bool find_hues(struct hues *h, const struct tree *t, const struct fold *f, int by)

@@ -41,7 +41,7 @@ static int compare_ids(const void *a, const void *b)
 {
 	const struct insert_event *x = a, *y = b;
 
-	return (x->id > y->id) - (x->id < y->id);
+	return cmp_int(x->id, y->id);
 }
 
 /* The tracepoints of system calls let a task move to another CPU on any kernel. */

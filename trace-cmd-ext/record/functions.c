@@ -52,7 +52,7 @@ static int compare_lines(const void *a, const void *b)
 {
 	const struct line *l = a, *m = b;
 
-	return (l->address > m->address) - (l->address < m->address);
+	return cmp_int(l->address, m->address);
 }
 
 /* Find the function that starts at a symbol, maybe after an ENDBR instruction. */

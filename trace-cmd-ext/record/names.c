@@ -68,9 +68,8 @@ static int compare_comms(const void *a, const void *b)
 {
 	const struct comm_line *x = a, *y = b;
 
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->order > y->order ? -1 : x->order < y->order;
+	RETURN_IF_DIFFERENT(x->tid, y->tid);
+	return cmp_int(y->order, x->order);
 }
 
 /*

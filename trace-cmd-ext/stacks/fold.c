@@ -167,11 +167,10 @@ static int compare_names(const void *a, const void *b, void *arg)
 	const struct fold_name *y = &f->names.v[*(const uint32_t *)b].pub;
 	int c = strcmp(x->text, y->text);
 
-	if (!c)
-		c = (x->kind > y->kind) - (x->kind < y->kind);
-	if (!c)
-		c = strcmp(fold_get_path(f, x->file), fold_get_path(f, y->file));
-	return c;
+	if (c)
+		return c;
+	RETURN_IF_DIFFERENT(x->kind, y->kind);
+	return strcmp(fold_get_path(f, x->file), fold_get_path(f, y->file));
 }
 
 static int compare_segs(const void *a, const void *b, void *arg)
@@ -184,10 +183,9 @@ static int compare_segs(const void *a, const void *b, void *arg)
 	for (i = 0; i < x->nr && i < y->nr; i++) {
 		p = f->name_rank[f->list.v[x->off + i]];
 		q = f->name_rank[f->list.v[y->off + i]];
-		if (p != q)
-			return p < q ? -1 : 1;
+		RETURN_IF_DIFFERENT(p, q);
 	}
-	return (x->nr > y->nr) - (x->nr < y->nr);
+	return cmp_int(x->nr, y->nr);
 }
 
 /* The rank of each of @nr elements when sorted by @compare. NULL if there is not enough memory. */

@@ -156,8 +156,8 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct tree_node *x = a, *y = b;
 
-	CMP(x->depth, y->depth);
-	return (x->start > y->start) - (x->start < y->start);
+	RETURN_IF_DIFFERENT(x->depth, y->depth);
+	return cmp_int(x->start, y->start);
 }
 
 int tree_make(struct tree *t, const struct fold *f, int by, size_t max_nodes, double share)

@@ -140,7 +140,7 @@ static int compare_gaps(const void *a, const void *b)
 {
 	const struct gap *x = a, *y = b;
 
-	return (x->from > y->from) - (x->from < y->from);
+	return cmp_int(x->from, y->from);
 }
 
 /* Sort the gaps, and merge those that overlap. */

@@ -232,13 +232,12 @@ static int compare_files(const void *a, const void *b)
 	const struct stat_file *x = a, *y = b;
 	int c;
 
-	CMP(y->incomplete + y->frame_pointer, x->incomplete + x->frame_pointer);
-	CMP(y->frames, x->frames);
+	RETURN_IF_DIFFERENT(y->incomplete + y->frame_pointer, x->incomplete + x->frame_pointer);
+	RETURN_IF_DIFFERENT(y->frames, x->frames);
 	c = strcmp(x->file ? x->file->path : "", y->file ? y->file->path : "");
 	if (c || !x->file || !y->file)
 		return c;
-	CMP(x->file->id, y->file->id);
-	return 0;
+	return cmp_int(x->file->id, y->file->id);
 }
 
 int stat_count_files(struct stat_counts *s, struct model *m, const char *path)

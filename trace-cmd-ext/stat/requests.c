@@ -147,19 +147,17 @@ static int compare_processes(const void *a, const void *b)
 {
 	const struct stat_process *x = a, *y = b;
 
-	CMP(stat_sum_requests(&y->r), stat_sum_requests(&x->r));
-	CMP(y->events, x->events);
-	CMP(x->pid, y->pid);
-	return 0;
+	RETURN_IF_DIFFERENT(stat_sum_requests(&y->r), stat_sum_requests(&x->r));
+	RETURN_IF_DIFFERENT(y->events, x->events);
+	return cmp_int(x->pid, y->pid);
 }
 
 static int compare_events(const void *a, const void *b)
 {
 	const struct stat_event *x = a, *y = b;
 
-	CMP(y->nr, x->nr);
-	CMP(x->type, y->type);
-	return 0;
+	RETURN_IF_DIFFERENT(y->nr, x->nr);
+	return cmp_int(x->type, y->type);
 }
 
 int stat_count(struct stat_counts *s, struct model *m, bool filtered)

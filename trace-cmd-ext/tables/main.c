@@ -272,9 +272,9 @@ struct verify {
 	struct image *img;
 	struct sframe_table t;
 	bool no_caller;			/* the function is __start_context(), which nothing calls */
-	struct cfi_row state;		/* the row whose end is not known yet */
+	struct cfi_row rules;		/* of the row whose end is not known yet */
 	uint64_t row_start, end;	/* end: of the function */
-	bool has_row;			/* @state is a row */
+	bool has_row;			/* @rules are those of a row */
 	uint64_t rows, holes, no_callers, wrong;
 };
 
@@ -346,19 +346,19 @@ static void verify_pc(struct verify *v, uint64_t pc)
 	/* FDEs for addresses that are not code do not count */
 	if (ret == -ESRCH && !image_in_exec_segment(v->img, pc, pc + 1))
 		return;
-	if (!ret && row.ra.base == SFRAME_UNDEFINED && v->state.ra.how == CFI_UNDEF)
+	if (!ret && row.ra.base == SFRAME_UNDEFINED && v->rules.ra.how == CFI_UNDEF)
 		return;
 	if (!ret && row.ra.base == SFRAME_UNDEFINED && v->no_caller) {
 		v->no_callers++;
 		return;
 	}
-	if (!ret && CFI_KEPT(v->state.flags) != SFRAME_ROW_KEPT(row.flags))
+	if (!ret && CFI_KEPT(v->rules.flags) != SFRAME_ROW_KEPT(row.flags))
 		ret = -EINVAL;
-	if (!ret && !!(v->state.flags & CFI_SIGNAL) == !!(row.flags & SFRAME_ROW_SIGNAL) &&
-	    !!(v->state.flags & CFI_MANGLED) == !!(row.flags & SFRAME_ROW_MANGLED) &&
-	    is_same_rule(v, &v->state.cfa, &row.cfa, pc) &&
-	    is_same_rule(v, &v->state.ra, &row.ra, pc) &&
-	    is_same_rule(v, &v->state.fp, &row.fp, pc))
+	if (!ret && !!(v->rules.flags & CFI_SIGNAL) == !!(row.flags & SFRAME_ROW_SIGNAL) &&
+	    !!(v->rules.flags & CFI_MANGLED) == !!(row.flags & SFRAME_ROW_MANGLED) &&
+	    is_same_rule(v, &v->rules.cfa, &row.cfa, pc) &&
+	    is_same_rule(v, &v->rules.ra, &row.ra, pc) &&
+	    is_same_rule(v, &v->rules.fp, &row.fp, pc))
 		return;
 	if (v->wrong++ < MAX_PRINTED)
 		printf("%s: %#" PRIx64 ": the table has %s .eh_frame\n", v->path, pc,
@@ -389,13 +389,13 @@ static int on_fde(void *arg, uint64_t start, uint64_t end)
 	return 0;
 }
 
-static int on_row(void *arg, uint64_t start, const struct cfi_row *state)
+static int on_row(void *arg, uint64_t start, const struct cfi_row *rules)
 {
 	struct verify *v = arg;
 
 	verify_row(v, start);
 	v->row_start = start;
-	v->state = *state;
+	v->rules = *rules;
 	v->has_row = true;
 	return 0;
 }

@@ -75,7 +75,7 @@ static const struct amd64_stub *find_stub(const struct arch_plt *to, uint64_t ad
 	return NULL;
 }
 
-static struct cfi_row make_state(const struct sframe_arch *abi, uint8_t how, int32_t cfa,
+static struct cfi_row make_rules(const struct sframe_arch *abi, uint8_t how, int32_t cfa,
 				 uint8_t limit)
 {
 	return (struct cfi_row){
@@ -90,7 +90,7 @@ static int add_run(const struct arch_plt *to, uint64_t start, uint64_t nr,
 {
 	/* lazy stubs are a pattern of 16 bytes, if they start at multiples of 16 */
 	bool pattern = s->pushed && s->cfa == 8 && !(start & 15);
-	struct cfi_row state = make_state(arch_amd64.abi, pattern ? CFI_PLT : CFI_REG, s->cfa,
+	struct cfi_row rules = make_rules(arch_amd64.abi, pattern ? CFI_PLT : CFI_REG, s->cfa,
 					  pattern ? s->pushed : 0);
 	uint64_t i;
 	int ret;
@@ -99,13 +99,13 @@ static int add_run(const struct arch_plt *to, uint64_t start, uint64_t nr,
 	if (ret)
 		return ret;
 	if (!s->pushed || pattern)
-		return to->row(to->ctx, 0, &state);
+		return to->row(to->ctx, 0, &rules);
 	for (i = 0; i < nr && !ret; i++) {
-		state.cfa.off = s->cfa;
-		ret = to->row(to->ctx, i * s->size, &state);
-		state.cfa.off += 8;
+		rules.cfa.off = s->cfa;
+		ret = to->row(to->ctx, i * s->size, &rules);
+		rules.cfa.off += 8;
 		if (!ret)
-			ret = to->row(to->ctx, i * s->size + s->pushed, &state);
+			ret = to->row(to->ctx, i * s->size + s->pushed, &rules);
 	}
 	return ret;
 }

@@ -84,15 +84,15 @@ static const struct arm64_stub *find_stub(const struct arch_plt *to, uint64_t ad
 static int add_rows(const struct arch_plt *to, uint64_t start, const struct arm64_stub *s,
 		    size_t body)
 {
-	struct cfi_row state = { .cfa = { .how = CFI_REG, .reg = arch_arm64.abi->reg_sp } };
-	int ret = to->row(to->ctx, start, &state);
+	struct cfi_row rules = { .cfa = { .how = CFI_REG, .reg = arch_arm64.abi->reg_sp } };
+	int ret = to->row(to->ctx, start, &rules);
 
 	if (ret || !s->pushed)
 		return ret;
-	state.cfa.off = s->pushed;
+	rules.cfa.off = s->pushed;
 	if (s->pushes_ra)
-		state.ra = (struct cfi_rule){ .how = CFI_AT_CFA, .off = -8 };
-	return to->row(to->ctx, start + body + 4, &state);
+		rules.ra = (struct cfi_rule){ .how = CFI_AT_CFA, .off = -8 };
+	return to->row(to->ctx, start + body + 4, &rules);
 }
 
 int arm64_add_plt_rows(const struct arch_plt *to, uint64_t start, uint64_t end)

@@ -49,12 +49,12 @@ static bool is_stub(const struct arch_plt *to, uint64_t addr)
 static int add_run(const struct arch_plt *to, uint64_t start, uint64_t end)
 {
 	const struct sframe_arch *abi = arch_s390x.abi;
-	struct cfi_row state = {
+	struct cfi_row rules = {
 		.cfa = { .how = CFI_REG, .reg = abi->reg_sp, .off = -abi->sp_off },
 	};
 	int ret = to->fde(to->ctx, start, end);
 
-	return ret ? ret : to->row(to->ctx, 0, &state);
+	return ret ? ret : to->row(to->ctx, 0, &rules);
 }
 
 int s390x_add_plt_rows(const struct arch_plt *to, uint64_t start, uint64_t end)

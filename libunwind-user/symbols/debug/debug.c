@@ -19,7 +19,7 @@ static void debug_free(struct debug *d)
 	size_t i;
 
 	for (i = 0; i < d->names_room; i++)
-		free(d->names[i].plain);
+		free(d->names[i].demangled);
 	free(d->names);
 	free(d->exec);
 	dw_free(&d->dw);

@@ -11,7 +11,7 @@
 struct named {
 	uint64_t die;		/* see dw_func.named */
 	const char *name;	/* in a section; NULL: no name */
-	char *plain;		/* demangled; NULL: use name */
+	char *demangled;	/* NULL: use name */
 };
 
 struct debug {

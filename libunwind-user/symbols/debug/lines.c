@@ -37,7 +37,7 @@ static int grow_names(struct debug *d)
 	for (i = 0; i < room; i++) {
 		v[i].die = UINT64_MAX;
 		v[i].name = NULL;
-		v[i].plain = NULL;
+		v[i].demangled = NULL;
 	}
 	for (i = 0; i < d->names_room; i++)
 		if (d->names[i].die != UINT64_MAX)
@@ -61,11 +61,11 @@ static const char *get_die_name(struct uu_symbols *syms, struct debug *d, uint64
 		d->nr_names++;
 		n->name = dw_get_name(&d->dw, die);
 		if (n->name && !syms->no_demangle && d->dw.text_budget >= 0)
-			n->plain = symbols_demangle(n->name);
-		if (n->plain)
-			d->dw.text_budget -= strlen(n->plain);
+			n->demangled = symbols_demangle(n->name);
+		if (n->demangled)
+			d->dw.text_budget -= strlen(n->demangled);
 	}
-	return n->plain ? n->plain : n->name;
+	return n->demangled ? n->demangled : n->name;
 }
 
 /* The number of functions from the outermost one to @func; 0: more than MAX_DEPTH. */

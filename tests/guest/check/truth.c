@@ -150,9 +150,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct cp_record *x = *(void **)a, *y = *(void **)b;
 
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
+	RETURN_IF_DIFFERENT(x->tid, y->tid);
+	return cmp_int(x->seq, y->seq);
 }
 
 const struct cp_record *const *truth_from(struct truth *tr, unsigned int tid, unsigned int seq)

@@ -31,14 +31,14 @@ static int on_fde(void *arg, uint64_t start, uint64_t end)
 	return 0;
 }
 
-static int on_row(void *arg, uint64_t start, const struct cfi_row *state)
+static int on_row(void *arg, uint64_t start, const struct cfi_row *rules)
 {
 	(void)arg;
 	assert_true(start < fde_end);
 	assert_true(nr_rows < MAX_ROWS);
 	if (nr_rows && rows[nr_rows - 1].end > start)
 		rows[nr_rows - 1].end = start;
-	rows[nr_rows++] = (struct row){ start, fde_end, *state };
+	rows[nr_rows++] = (struct row){ start, fde_end, *rules };
 	return 0;
 }
 

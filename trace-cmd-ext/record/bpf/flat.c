@@ -269,7 +269,7 @@ static int compare_segs(const void *a, const void *b)
 {
 	const struct tables_seg *x = a, *y = b;
 
-	return (x->offset > y->offset) - (x->offset < y->offset);
+	return cmp_int(x->offset, y->offset);
 }
 
 static int add_segments(struct flat *rows, const struct row_starts *p, const struct tables_id *id)

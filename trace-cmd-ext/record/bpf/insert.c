@@ -233,7 +233,7 @@ static int compare_id(const void *id, const void *event)
 {
 	const struct insert_event *ev = event;
 
-	return (*(const int *)id > ev->id) - (*(const int *)id < ev->id);
+	return cmp_int(*(const int *)id, ev->id);
 }
 
 static const struct insert_event *find_event(const struct insert *s, int id)

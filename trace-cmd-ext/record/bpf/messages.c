@@ -371,8 +371,8 @@ static int compare_skipped_executions(const void *a, const void *b)
 {
 	const struct messages_skipped_executions *x = a, *y = b;
 
-	CMP(x->counter, y->counter);
-	return (x->from > y->from) - (x->from < y->from);
+	RETURN_IF_DIFFERENT(x->counter, y->counter);
+	return cmp_int(x->from, y->from);
 }
 
 /* All messages are read: sort, and join what overlaps. */

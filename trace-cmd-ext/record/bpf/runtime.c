@@ -279,7 +279,7 @@ static int compare_starts(const void *a, const void *b)
 {
 	const struct file_range *x = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	return cmp_int(x->start, y->start);
 }
 
 /* Join each range with the next one if there are less than @gap bytes between them. */
