@@ -47,14 +47,15 @@ void check_recorders(struct check *c);
 bool check_unfinished(struct check *c, const char *path);
 
 /*
- * Note how well the unwinder can walk the code of a file with a table. @fd: the file, or -1. @all:
- * the check is of all that runs. @symbols: a text about its symbols, which ends the finding.
+ * Note how well the unwinder can walk the code of a file with a table. @fd: the file, or -1.
+ * @all: the check is of every running program. @symbols: a text about its symbols, which ends the
+ * finding.
  */
 struct stats;
 void check_code(struct check *c, const char *path, int fd, const struct stats *s, bool all,
 		const char *symbols);
 
-/* Check all that runs. */
+/* Check every running program. */
 void check_running(struct check *c);
 /* Check a process or a file, as the command line names it. */
 void check_argument(struct check *c, const char *arg);

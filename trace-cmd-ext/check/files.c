@@ -24,7 +24,7 @@
 
 struct files {
 	struct check *c;
-	bool all;			/* checks all that runs: a file without tables is a note */
+	bool all;			/* every running program: a file without tables is a note */
 	uint64_t files, symbols, exports_only, none, debug;
 };
 
@@ -141,7 +141,7 @@ static const char *describe_symbols(struct files *fs, const struct tables_file *
 	*debug = '\0';
 	fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return "not to be opened by its path";
+		return "it cannot be opened by its path";
 	known = read_symbols(fd, &s);
 	close(fd);
 	if (!known)

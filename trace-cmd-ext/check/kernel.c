@@ -187,7 +187,7 @@ static bool check_tracefs(struct check *c, const char *dir)
 {
 	struct tool_why why;
 	const char *found = rec_tracefs_find(dir, false, &why);
-	char path[PATH_MAX];
+	char path[PATH_MAX], remedy[3 * PATH_MAX];
 	struct stat st = {};
 
 	if (!found) {
@@ -197,9 +197,9 @@ static bool check_tracefs(struct check *c, const char *dir)
 	}
 	snprintf(path, sizeof(path), "%s/instances", found);
 	if (access(path, W_OK)) {
-		check_add(c, CHECK_MISSING, "permissions", "tracefs",
-			  "run it as root, or let a group in: mount -o "
-			  "remount,gid=GROUP,mode=770 and chmod of its files",
+		snprintf(remedy, sizeof(remedy), "run it as root, or let a group in: mount -o "
+			 "remount,gid=GROUP,mode=770 %s && chmod -R g+rwX %s", found, found);
+		check_add(c, CHECK_MISSING, "permissions", "tracefs", remedy,
 			  "%s: no instance can be made: %s", found, strerror(errno));
 		return false;
 	}

@@ -159,14 +159,15 @@ static int set_event_option(struct rec_opts *o, int c, const char *arg)
 	return 0;
 }
 
-static int parse_number(const char *arg, const char *option, double least, double *val)
+static int parse_number(const char *arg, const char *option, double least, double most, double *val)
 {
 	char *end;
 
 	*val = strtod(arg, &end);
-	if (end != arg && !*end && *val >= least && *val <= 1e9)
+	if (end != arg && !*end && *val >= least && *val <= most)
 		return 0;
-	return tool_usage("record", "%s '%s' is not a possible number", option, arg);
+	return tool_usage("record", "%s '%s' is not a number from %.10g to %.10g", option, arg,
+			  least, most);
 }
 
 /* Options that rec_opts does not have */
@@ -220,9 +221,7 @@ static int set_option(struct rec_opts *o, int c, struct given *given)
 	case 'l':
 		return add_function(o, optarg);
 	case 'F':
-		ret = parse_number(optarg, "-F", 1, &val);
-		if (!ret && val > MAX_FREQ)
-			return tool_usage("record", "-F '%s' is more than %d", optarg, MAX_FREQ);
+		ret = parse_number(optarg, "-F", 1, MAX_FREQ, &val);
 		o->freq = val;
 		break;
 	case 'p':
@@ -247,12 +246,12 @@ static int set_option(struct rec_opts *o, int c, struct given *given)
 		given->no_user = true;
 		break;
 	case OPT_DURATION:
-		return parse_number(optarg, "--duration", 0.001, &o->duration);
+		return parse_number(optarg, "--duration", 0.001, 1e9, &o->duration);
 	case 'o':
 		o->out = optarg;
 		break;
 	case 'b':
-		ret = parse_number(optarg, "-b", 1, &val);
+		ret = parse_number(optarg, "-b", 1, 1e9, &val);
 		o->kb = val;
 		break;
 	case 'C':

@@ -2,7 +2,7 @@
 /*
  * register.c - registers unwind tables before and while the recorder records
  *
- * Before the first event, the recorder registers tables for all that runs, for CMD with the
+ * Before the first event, the recorder registers tables for every running program, for CMD with the
  * libraries it names, and for the programs of earlier recordings (libunwind-user/tables/recall.c).
  * The latter start with those used last and take a moment at most; the rest is registered while
  * recording. A program or library that is executed or loaded later gets its table as soon as its

@@ -65,7 +65,7 @@ static int set_file(const struct rec_buffer *b, const char *file, const char *va
 	return TOOL_FAIL;
 }
 
-/* Without the lock, another recorder takes the instance for left, and removes it. */
+/* Without the lock, another recorder takes the instance for abandoned, and removes it. */
 static int lock_instance(struct rec_buffer *b)
 {
 	b->lock = instance_lock(b->name, true);

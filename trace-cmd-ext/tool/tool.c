@@ -76,7 +76,7 @@ int tool_bad_option(const char *cmd)
 	if (strncmp(arg, "--", 2) && optopt)
 		return tool_usage(cmd, "-%c is not an option, or needs a value", optopt);
 	if (!optopt)
-		return tool_usage(cmd, "%s is not an option, or may mean several", arg);
+		return tool_usage(cmd, "%s is unknown or ambiguous", arg);
 	return tool_usage(cmd, "%s %s", arg, strchr(arg, '=') ? "takes no value" : "needs a value");
 }
 

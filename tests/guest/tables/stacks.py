@@ -5,12 +5,13 @@
 usage: stacks.py [OPTION...] REPORT
 
 REPORT is the text of `trace-cmd report` with the plugin. The script counts the stacks of the tasks
-of --comm NAME (repeated: any of them), one for each joined record. A stack is complete if it has no
-mark (incomplete, truncated, frame pointers...) and its outermost frame is where programs or threads
-start. For a program that is the entry point of the program or of the dynamic loader, for a thread
-clone() in the C library. musl's clone() is in assembler and has no symbol, so with musl the
-outermost frame of a thread is the caller of the thread's function. In Go it is goexit(), the frame
-below each goroutine, or mcall() or newstack() on a thread whose goroutine has stopped.
+of --comm NAME (repeated: any of them), one for each joined record. Here a complete stack must be
+unmarked, too (docs/limits.md): it has no mark (incomplete, truncated, frame pointers...), and its
+outermost frame is where programs or threads start. For a program that is the entry point of the
+program or of the dynamic loader, for a thread clone() in the C library. musl's clone() is in
+assembler and has no symbol, so with musl the outermost frame of a thread is the caller of the
+thread's function. In Go it is goexit(), the frame below each goroutine, or mcall() or newstack() on
+a thread whose goroutine has stopped.
 
 --min N         there are at least N stacks (default 50)
 --percent P     P of 100 stacks are complete (default 99.9)
