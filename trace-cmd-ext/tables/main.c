@@ -44,8 +44,7 @@ static int print_gen_error(const char *path, int err)
 		return print_error(path, "of an architecture or kind for which no table is made",
 				   "it takes linked files for x86-64, arm64, s390x and i386");
 	case -ENODATA:
-		return print_error(path, "nothing to make a table from: no .eh_frame, and no code "
-				   "that can be followed",
+		return print_error(path, TABLES_NOTHING,
 				   "compile with -fasynchronous-unwind-tables");
 	default:
 		return print_error(path, strerror(-err), NULL);

@@ -82,8 +82,7 @@ static void make_file(const char *path)
 	case ENODATA:
 		make.none++;
 		if (make.verbose)
-			printf("  %s: %s\n", path, ret == -ENODATA ? "nothing to make a table "
-			       "from: no .eh_frame, and no code that can be followed" :
+			printf("  %s: %s\n", path, ret == -ENODATA ? TABLES_NOTHING :
 			       ret == -ENOEXEC ? "not an ELF file" :
 			       "another architecture, whose tables go to a file: -o");
 		break;

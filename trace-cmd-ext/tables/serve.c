@@ -205,8 +205,7 @@ static int add_files(struct serve *s, char **file)
 		ret = tables_add_path(s->session, *file);
 		if (ret)
 			status = complain(s, "%s: no table: %s", *file,
-					  ret == -ENODATA ? "nothing to make a table from: no "
-					  ".eh_frame, and no code that can be followed" :
+					  ret == -ENODATA ? TABLES_NOTHING :
 					  ret == -EOPNOTSUPP ? "it is for another architecture"
 					  " than this kernel, or not linked" :
 					  ret == -ENOEXEC ? "not an ELF file" : strerror(-ret));

@@ -3,6 +3,10 @@
 #ifndef TRACE_USTACK_TABLES_H
 #define TRACE_USTACK_TABLES_H
 
+/* Why a file has no table: -ENODATA */
+#define TABLES_NOTHING \
+	"nothing to make a table from: no .eh_frame, and no code that can be followed"
+
 /*
  * argv[0] is the name of the subcommand. They return the exit status: 0; 1 after printing an error;
  * 2 for wrong arguments. cmd_run() returns that of its command.
