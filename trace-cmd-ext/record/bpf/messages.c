@@ -333,8 +333,7 @@ struct message_file {
 	} u;
 };
 
-static int add_skipped(struct messages *m, uint16_t counter, uint64_t from,
-				 uint64_t to)
+static int add_skipped(struct messages *m, uint16_t counter, uint64_t from, uint64_t to)
 {
 	struct messages_skipped_executions *new = vec_add(&m->skipped);
 
