@@ -22,18 +22,15 @@
 
 #define PID_AT	4			/* in each record: the task that ran */
 
-/* "field:u32 NAME;	offset:N;" in @format, which may be NULL; -1 if not there. Frees @format. */
-static int take_offset(char *format, const char *name)
+/* "field:u32 NAME;	offset:N;" in @format, which may be NULL; -1 if it is not there. */
+static int parse_offset(const char *format, const char *name)
 {
 	char wanted[64], *at;
 	unsigned int off;
 
 	snprintf(wanted, sizeof(wanted), " %s;\toffset:", name);
 	at = format ? strstr(format, wanted) : NULL;
-	if (!at || sscanf(at + strlen(wanted), "%u", &off) != 1)
-		off = -1;
-	free(format);
-	return off;
+	return at && sscanf(at + strlen(wanted), "%u", &off) == 1 ? (int)off : -1;
 }
 
 static void add_tgid(struct rec_stats *c, uint32_t tgid)
@@ -155,20 +152,26 @@ static void count_page(struct pass *p, struct kbuffer *kbuf, char *page)
 /* Find out which records there are, and where their fields are. */
 static struct pass prepare_pass(const struct rec *r, struct rec_stats *c)
 {
-	return (struct pass){
+	char *stack = format_read(r, FORMAT_STACK, NULL), *map = format_read(r, FORMAT_MAP, NULL);
+	char *switched = rec_tracefs_read(NULL, "events/sched/sched_switch/format", NULL);
+	struct pass p = {
 		.kernel_stack = rec_tracefs_read_id("ftrace", "kernel_stack"),
 		.user_stack = rec_tracefs_read_id("ftrace", "user_stack"),
 		.cookie = format_get_id(r, FORMAT_COOKIE),
 		.stack = format_get_id(r, FORMAT_STACK),
 		.map = format_get_id(r, FORMAT_MAP),
 		.switched = rec_tracefs_read_id("sched", "sched_switch"),
-		.flags_at = take_offset(format_read(r, FORMAT_STACK, NULL), "flags"),
-		.tgid_at = take_offset(format_read(r, FORMAT_STACK, NULL), "tgid"),
-		.map_tgid_at = take_offset(format_read(r, FORMAT_MAP, NULL), "tgid"),
-		.next_at = take_offset(rec_tracefs_read(NULL, "events/sched/sched_switch/format",
-							NULL), "next_pid"),
+		.flags_at = parse_offset(stack, "flags"),
+		.tgid_at = parse_offset(stack, "tgid"),
+		.map_tgid_at = parse_offset(map, "tgid"),
+		.next_at = parse_offset(switched, "next_pid"),
 		.r = r, .c = c,
 	};
+
+	free(stack);
+	free(map);
+	free(switched);
+	return p;
 }
 
 /* Count the records of all pages, and give them to @join if it is not NULL. 0 or -errno */
