@@ -5,9 +5,6 @@
  */
 #include "impl.h"
 
-/* The search looks at this many stacks of one (tid, cookie), nearest first. */
-#define MAX_TRIES	32
-
 static uint64_t get_distance(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
@@ -101,11 +98,12 @@ static bool is_piece_of(struct join *j, const struct stack *cut, const struct st
 	return !c->nr || !memcmp(j->addrs.v + c->off, j->addrs.v + off, c->nr * sizeof(uint64_t));
 }
 
+/* The index in join.stacks, NO_STACK, or LOST_STACK: it is one that the task had had before. */
 static uint32_t choose_stack(struct join *j, struct task *t, const struct run *run)
 {
 	uint64_t cookie = run->pub.cookie, ts = run->pub.ts;
 	uint32_t first = t->stack, end = first + t->nr_stacks, lo, hi, i, tries = 0;
-	uint32_t near[MAX_TRIES], nr = 0, chosen = NO_STACK;
+	uint32_t near[MAX_TRIES], nr = 0, chosen = NO_STACK, nearest = NO_STACK;
 	struct stack *s = j->stacks.v;
 
 	/* the first of this cookie at or after ts; outwards from there, nearest first */
@@ -125,15 +123,21 @@ static uint32_t choose_stack(struct join *j, struct task *t, const struct run *r
 		if (!may_answer(j, t, run, &s[i]))
 			continue;
 		/* a stack that is not a copy of the nearest one belongs to another kernel entry */
-		if (nr && !is_one_entry(j, t, cookie, s[near[0]].ts, s[i].ts))
+		if (nearest == NO_STACK)
+			nearest = i;
+		else if (!is_one_entry(j, t, cookie, s[nearest].ts, s[i].ts))
 			continue;
+		if (s[i].flags & STACK_AGAIN) {
+			s[i].claimed = 1;
+			continue;
+		}
 		near[nr++] = i;
 		if (chosen == NO_STACK &&
 		    j->streams.v[s[i].stream].buffer == j->streams.v[run->pub.stream].buffer)
 			chosen = i;
 	}
 	if (!nr)
-		return NO_STACK;
+		return nearest == NO_STACK ? NO_STACK : LOST_STACK;
 	if (chosen == NO_STACK)
 		chosen = near[0];
 	for (i = 0; i < nr && !is_whole(&s[chosen]); i++)
@@ -182,8 +186,8 @@ static void resolve_run(struct join *j, struct task *t, struct run *run)
 		return;
 	}
 	run->stack = choose_stack(j, t, run);
-	if (run->stack == NO_STACK) {
-		run->state = get_missing_state(j, t, run);
+	if (run->stack >= LOST_STACK) {
+		run->state = run->stack == LOST_STACK ? JOIN_LOST : get_missing_state(j, t, run);
 		return;
 	}
 	run->state = JOIN_STACK;
@@ -263,7 +267,7 @@ static void answer_run(struct join *j, struct task *t, struct run *run, struct j
 	resolve_run(j, t, run);
 	ans->form = run->pub.form;
 	ans->state = run->state;
-	if (run->stack < NO_STACK)
+	if (run->stack < LOST_STACK)
 		fill_answer(j, run->stack, ans);
 }
 
@@ -331,8 +335,14 @@ void join_get_stats(struct join *j, struct join_stats *stats)
 			stats->requests[r->state] += r->pub.events;
 		}
 	}
-	for (i = 0; i < j->stacks.nr; i++)
-		stats->unclaimed += !j->stacks.v[i].claimed;
+	for (i = 0; i < j->stacks.nr; i++) {
+		const struct stack *s = &j->stacks.v[i];
+
+		stats->truncated += !!(s->flags & STACK_TRUNCATED);
+		stats->incomplete += !!(s->flags & STACK_INCOMPLETE);
+		stats->frame_pointer += !!(s->flags & STACK_FRAME_POINTER);
+		stats->unclaimed += !s->claimed;
+	}
 	stats->stacks = j->stacks.nr;
 	stats->distinct = j->lists.nr;
 	stats->cut = j->cut;

@@ -41,12 +41,17 @@ struct stack {
 	uint32_t tgid;
 	uint32_t flags;
 	uint32_t stream;
-	uint32_t list;			/* index in join.lists */
-	uint32_t claimed;		/* bool: it answers a request */
+	uint32_t list;			/* index in join.lists; with STACK_AGAIN in join.firsts */
+	uint32_t claimed : 1;		/* it answers a request */
+	uint32_t came_again : 1;	/* it was added with STACK_AGAIN */
 };
 
 #define NOT_ASKED	UINT32_MAX	/* run.stack before the first query */
 #define NO_STACK	(UINT32_MAX - 1)
+#define LOST_STACK	(UINT32_MAX - 2)	/* it came again; the file lacks the first one */
+
+/* A search looks at this many stacks of one (tid, cookie), nearest first. */
+#define MAX_TRIES	32
 
 struct run {
 	struct join_run pub;
@@ -88,6 +93,7 @@ struct join {
 	VEC(struct run) runs;
 	VEC(struct stack) stacks;
 	VEC(struct list) lists;
+	VEC(uint64_t) firsts;		/* cookies that stacks with STACK_AGAIN name */
 	VEC(uint64_t) addrs;
 	VEC(struct task) tasks;
 	struct time_entry *times;		/* room for the runs and the stacks of all tasks */

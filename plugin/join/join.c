@@ -42,6 +42,7 @@ void join_free(struct join *j)
 	vec_free(&j->runs);
 	vec_free(&j->stacks);
 	vec_free(&j->lists);
+	vec_free(&j->firsts);
 	vec_free(&j->addrs);
 	vec_free(&j->tasks);
 	hidx_free(&j->list_idx);
@@ -102,7 +103,9 @@ int join_add_stack(struct join *j, const struct join_stack *stack)
 {
 	if (stack->stream >= j->streams.nr)
 		return -EINVAL;
-	if (j->stacks.nr >= NO_STACK)
+	if (stack->flags & STACK_AGAIN && (stack->nr != 1 || stack->flags & STACK_MORE))
+		return -EINVAL;
+	if (j->stacks.nr >= LOST_STACK)
 		return -ENOMEM;
 	return parts_add(j, stack);
 }
@@ -235,6 +238,62 @@ static void note_record(struct task *t, uint64_t cookie, uint64_t ts)
 	}
 }
 
+/* Can the stack be the one that @again refers to? It was recorded a moment before. */
+static bool may_be_first(struct join *j, const struct stack *s, const struct stack *again)
+{
+	uint64_t distance = s->ts > again->ts ? s->ts - again->ts : again->ts - s->ts;
+
+	/* without a period, the clock is one for all CPUs */
+	if (j->period ? distance >= j->period : s->ts > again->ts)
+		return false;
+	return !s->came_again && !(s->flags & STACK_CUT_OUTER);
+}
+
+/*
+ * The stack that the task recorded under @cookie, or NULL: the last one up to the time of @again,
+ * best from the same buffer. The clock of the CPU on which it was recorded can be ahead.
+ */
+static const struct stack *find_first(struct join *j, const struct task *t,
+				      const struct stack *again, uint64_t cookie)
+{
+	const struct stack *s = &j->stacks.v[t->stack], *found = NULL;
+	uint32_t buffer = j->streams.v[again->stream].buffer, after, i;
+
+	bisect(after, t->nr_stacks, s[after].cookie > cookie ||
+				    (s[after].cookie == cookie && s[after].ts > again->ts));
+	for (i = after; i-- > 0 && s[i].cookie == cookie && after - i <= MAX_TRIES; ) {
+		if (!may_be_first(j, &s[i], again))
+			continue;
+		if (j->streams.v[s[i].stream].buffer == buffer)
+			return &s[i];
+		if (!found)
+			found = &s[i];
+	}
+	for (i = after; !found && i < t->nr_stacks && s[i].cookie == cookie &&
+			i - after < MAX_TRIES; i++)
+		if (may_be_first(j, &s[i], again))
+			found = &s[i];
+	return found;
+}
+
+/* A stack in one record is whole, and the kernel refers to no other. */
+static void find_firsts(struct join *j, const struct task *t)
+{
+	const struct stack *first;
+	struct stack *s;
+	uint32_t i;
+
+	for (i = 0; i < t->nr_stacks; i++) {
+		s = &j->stacks.v[t->stack + i];
+		first = s->came_again ? find_first(j, t, s, j->firsts.v[s->list]) : NULL;
+		if (!first)
+			continue;
+		s->list = first->list;
+		s->tgid = first->tgid;
+		s->flags = first->flags & ~STACK_NO_INNER;
+	}
+}
+
 /* No answer may fail for lack of memory, so this allocates the memory that index_task() needs. */
 static int reserve_times(struct join *j)
 {
@@ -296,6 +355,8 @@ int join_finish(struct join *j)
 		t->nr_stacks++;
 		note_record(t, s->cookie, s->ts);
 	}
+	for (i = 0; i < j->tasks.nr && j->firsts.nr; i++)
+		find_firsts(j, &j->tasks.v[i]);
 	ret = reserve_times(j);
 	j->finished = !ret;
 	return ret;

@@ -47,6 +47,17 @@ static int intern_list(struct join *j, const uint64_t *addrs, uint32_t nr, uint3
 	return 0;
 }
 
+static int add_first(struct join *j, const uint64_t *cookie, uint32_t *id)
+{
+	uint64_t *first = vec_add(&j->firsts);
+
+	if (!first)
+		return -ENOMEM;
+	*first = *cookie;
+	*id = j->firsts.nr - 1;
+	return 0;
+}
+
 static int store_stack(struct join *j, const struct join_stack *s, const uint64_t *addrs,
 		       uint32_t nr, uint32_t flags)
 {
@@ -54,7 +65,7 @@ static int store_stack(struct join *j, const struct join_stack *s, const uint64_
 	uint32_t id;
 	int ret;
 
-	ret = intern_list(j, addrs, nr, &id);
+	ret = flags & STACK_AGAIN ? add_first(j, addrs, &id) : intern_list(j, addrs, nr, &id);
 	if (ret)
 		return ret;
 	stack = vec_add(&j->stacks);
@@ -68,6 +79,7 @@ static int store_stack(struct join *j, const struct join_stack *s, const uint64_
 	stack->flags = flags & ~STACK_MORE;
 	stack->stream = s->stream;
 	stack->list = id;
+	stack->came_again = !!(flags & STACK_AGAIN);
 	return 0;
 }
 
@@ -130,7 +142,7 @@ int parts_add(struct join *j, const struct join_stack *s)
 			break;
 	if (i < stream->partials.nr) {
 		p = &stream->partials.v[i];
-		if (p->head.cookie == s->cookie) {
+		if (p->head.cookie == s->cookie && !(s->flags & STACK_AGAIN)) {
 			if (p->closed)
 				j->cut++;
 			ret = p->closed ? 0 : append_part(p, s);

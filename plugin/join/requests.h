@@ -27,6 +27,9 @@
  *    come back in less.
  *  - Stacks that may be of one kernel entry by these rules are copies. The join prefers the copy in
  *    the buffer of the request. If that copy was cut, it takes a whole copy that agrees with it.
+ *  - A record with STACK_AGAIN stands for a stack that the same task recorded before. It is a
+ *    stack of its own, at its own time, with the addresses of the earlier one, which is less than
+ *    JOIN_PERIOD older. If the file lacks that one, the requests of this record are lost.
  *  - A clock that does not count nanoseconds (join_set_slow_clock()) can stand still while a cookie
  *    comes back. It is one clock for all CPUs, so the join believes it at any distance.
  */
@@ -49,6 +52,11 @@ struct join;
 #define STACK_NO_INNER		0x20000u
 /* The maps add: the next address was not code, so the stack ends before it. */
 #define STACK_OUTSIDE		0x40000u
+/*
+ * In join_add_stack() only: the task has had this stack before. @addrs is one word, the cookie that
+ * the stack was recorded under. The kernel does that with the option userstacktrace_once.
+ */
+#define STACK_AGAIN		0x80000u
 
 /*
  * A cookie cannot come back in fewer nanoseconds, because it comes back after 2^31 kernel entries
@@ -111,7 +119,7 @@ struct join_answer {
 	enum join_state state;
 	uint32_t form;		/* enum join_form of the request */
 	/* the rest only with JOIN_STACK */
-	uint32_t flags;		/* STACK_*, but never STACK_MORE */
+	uint32_t flags;		/* STACK_*, but never STACK_MORE or STACK_AGAIN */
 	uint32_t tgid;		/* 0: not recorded */
 	uint32_t tid;
 	uint32_t cpu;
@@ -124,6 +132,7 @@ struct join_answer {
 struct join_stats {
 	uint64_t requests[JOIN_NR_STATES];	/* number of requests by their answer */
 	uint64_t stacks;			/* number of stacks in the file */
+	uint64_t truncated, incomplete, frame_pointer;	/* stacks with this flag */
 	uint64_t unclaimed;			/* stacks that answer no request */
 	uint64_t distinct;			/* number of different address lists */
 	uint64_t cut;				/* parts of stacks that the join dropped */
@@ -135,8 +144,9 @@ struct join *join_new(void);
 void join_free(struct join *j);
 
 /*
- * Functions that fill the join. Each returns 0; or -EINVAL for a stream that was not added, and
- * changes nothing then; or -ENOMEM: the join lacks a part of what was added, so only free it.
+ * Functions that fill the join. Each returns 0; or -EINVAL for a stream that was not added, or for
+ * STACK_AGAIN with STACK_MORE or without its word, and changes nothing then; or -ENOMEM: the join
+ * lacks a part of what was added, so only free it.
  */
 int join_add_stream(struct join *j, uint32_t buffer, uint32_t cpu, uint32_t *stream);
 int join_add_run(struct join *j, const struct join_run *run);

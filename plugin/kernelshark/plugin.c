@@ -70,6 +70,7 @@ static void on_record(struct kshark_data_stream *stream, void *record, struct ks
 	struct shark_record r = { .entry = entry };
 	struct decode_common c;
 	struct decode_stack stack;
+	uint64_t first;
 
 	if (!s)
 		return;
@@ -92,6 +93,11 @@ static void on_record(struct kshark_data_stream *stream, void *record, struct ks
 		r.cookie = stack.cookie;
 		r.more = stack.flags & STACK_MORE;
 		break;
+	case DECODE_AGAIN:
+		r.kind = SHARK_STACK;
+		if (!decode_read_again(&s->dec, rec, &r.cookie, &first))
+			return;
+		break;
 	default:
 		return;
 	}
@@ -106,9 +112,10 @@ static void on_record(struct kshark_data_stream *stream, void *record, struct ks
 
 static const int *get_event_id(const struct shark_stream *s, int i)
 {
-	const int *all[] = { &s->dec.id_kernel_stack, &s->dec.id_cookie, &s->dec.id_stack };
+	const int *all[] = { &s->dec.id_kernel_stack, &s->dec.id_cookie, &s->dec.id_stack,
+			     &s->dec.id_again };
 
-	return i < 3 ? all[i] : NULL;
+	return i < 4 ? all[i] : NULL;
 }
 
 static void close_stream(struct shark_stream *s)

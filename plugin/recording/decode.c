@@ -75,6 +75,7 @@ bool decode_init(struct decode *d, struct tep_handle *tep)
 	struct tep_event *cookie = tep_find_event_by_name(tep, sys, "user_unwind_cookie");
 	struct tep_event *stack = tep_find_event_by_name(tep, sys, "user_unwind_stack");
 	struct tep_event *map = tep_find_event_by_name(tep, sys, "user_unwind_map");
+	struct tep_event *again = tep_find_event_by_name(tep, sys, "user_unwind_again");
 
 	memset(d, 0, sizeof(*d));
 	d->tep = tep;
@@ -84,6 +85,7 @@ bool decode_init(struct decode *d, struct tep_handle *tep)
 	d->id_cookie = cookie ? cookie->id : -1;
 	d->id_stack = stack ? stack->id : -1;
 	d->id_map = map ? map->id : -1;
+	d->id_again = again ? again->id : -1;
 
 	find_common_fields(d, cookie);
 	find_common_fields(d, stack);
@@ -96,6 +98,8 @@ bool decode_init(struct decode *d, struct tep_handle *tep)
 	find_field(&d->stack_tgid, stack, "tgid");
 	find_field(&d->stack_flags, stack, "flags");
 	find_field(&d->stack_stack, stack, "stack");
+	find_field(&d->again_cookie, again, "cookie");
+	find_field(&d->again_first, again, "first");
 	find_field(&d->map_start, map, "start");
 	find_field(&d->map_end, map, "end");
 	find_field(&d->map_pgoff, map, "pgoff");
@@ -129,6 +133,8 @@ enum decode_kind decode_get_kind(const struct decode *d, const struct decode_com
 		return DECODE_COOKIE;
 	if (type == d->id_stack)
 		return DECODE_STACK;
+	if (type == d->id_again)
+		return DECODE_AGAIN;
 	return type == d->id_map ? DECODE_MAP : DECODE_NONE;
 }
 
@@ -192,6 +198,13 @@ bool decode_read_stack(const struct decode *d, const struct tep_record *rec, str
 	while (s->nr && !decode_read_addr(d, s->addrs, s->nr - 1))
 		s->nr--;
 	return true;
+}
+
+bool decode_read_again(const struct decode *d, const struct tep_record *rec, uint64_t *cookie,
+		       uint64_t *first)
+{
+	return decode_read_number(d, rec, &d->again_cookie, cookie) &&
+	       decode_read_number(d, rec, &d->again_first, first);
 }
 
 bool decode_read_map(const struct decode *d, const struct tep_record *rec, struct decode_map *m)

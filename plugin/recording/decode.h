@@ -29,6 +29,7 @@ enum decode_kind {
 	DECODE_COOKIE,
 	DECODE_STACK,
 	DECODE_MAP,
+	DECODE_AGAIN,
 };
 
 /* The common fields at the start of every record; 0 if the record is too short. */
@@ -44,10 +45,12 @@ struct decode {
 	bool plain;			/* the common fields are where every kernel has them */
 	bool swap;			/* the file's byte order is not this machine's */
 	struct decode_field common_type, common_pid, common_flags, common_preempt;
-	int id_kernel_stack, id_cookie, id_stack, id_map;	/* -1: not in this file */
+	/* -1: not in this file */
+	int id_kernel_stack, id_cookie, id_stack, id_map, id_again;
 	struct decode_field kstack_caller;
 	struct decode_field cookie;
 	struct decode_field stack_cookie, stack_tgid, stack_flags, stack_stack;
+	struct decode_field again_cookie, again_first;
 	struct decode_field map_start, map_end, map_pgoff, map_ino, map_tgid;
 	struct decode_field map_major, map_minor, map_id_size, map_id, map_path;
 };
@@ -143,6 +146,9 @@ bool decode_read_tid(const struct decode *d, const struct tep_record *rec, uint3
 bool decode_read_cookie(const struct decode *d, const struct tep_record *rec, uint64_t *cookie);
 bool decode_read_stack(const struct decode *d, const struct tep_record *rec,
 		       struct decode_stack *s);
+/* @first: the cookie that the same task recorded the stack under. */
+bool decode_read_again(const struct decode *d, const struct tep_record *rec, uint64_t *cookie,
+		       uint64_t *first);
 bool decode_read_map(const struct decode *d, const struct tep_record *rec, struct decode_map *m);
 
 static inline uint64_t decode_read_addr(const struct decode *d, const void *addrs, uint32_t i)

@@ -124,6 +124,18 @@ static int feed_stack(struct feed *f, const struct tep_record *rec, uint32_t tid
 	return f->sink->stack(f->sink->data, &s);
 }
 
+static int feed_again(struct feed *f, const struct tep_record *rec, uint32_t tid)
+{
+	uint64_t first;
+	struct join_stack s = { .pos = rec->offset, .ts = rec->ts, .tid = tid, .nr = 1,
+				.addrs = &first, .flags = STACK_AGAIN,
+				.stream = f->nr_streams - 1 };
+
+	if (!decode_read_again(&f->dec, rec, &s.cookie, &first))
+		return 0;
+	return f->sink->stack(f->sink->data, &s);
+}
+
 static int feed_map(struct feed *f, const struct tep_record *rec)
 {
 	struct maps_rec m = { .ts = rec->ts, .cpu = f->cpu };
@@ -200,6 +212,10 @@ int feed_decoded_record(struct feed *f, const struct tep_record *rec, const stru
 	case DECODE_STACK:
 		r.kind = RUNS_STACK;
 		ret = feed_stack(f, rec, r.tid);
+		break;
+	case DECODE_AGAIN:
+		r.kind = RUNS_STACK;
+		ret = feed_again(f, rec, r.tid);
 		break;
 	case DECODE_MAP:
 		ret = feed_map(f, rec);

@@ -200,6 +200,24 @@ static int print_stack(struct trace_seq *s, struct tep_record *rec, struct tep_e
 	return 0;
 }
 
+static int print_again(struct trace_seq *s, struct tep_record *rec, struct tep_event *event,
+		       void *context)
+{
+	struct ustack_file *u = context;
+	uint64_t cookie, first;
+
+	(void)event;
+	pthread_mutex_lock(&lock);
+	make_ready(u);
+	if (decode_read_again(&u->dec, rec, &cookie, &first))
+		trace_seq_printf(s, "cookie=%llx first=%llx", (unsigned long long)cookie,
+				 (unsigned long long)first);
+	else
+		trace_seq_puts(s, "<no cookies in this record>");
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
 static int print_map(struct trace_seq *s, struct tep_record *rec, struct tep_event *event,
 		     void *context)
 {
@@ -230,6 +248,7 @@ static const struct {
 	{ "kernel_stack", print_kernel_stack },
 	{ "user_unwind_cookie", print_cookie },
 	{ "user_unwind_stack", print_stack },
+	{ "user_unwind_again", print_again },
 	{ "user_unwind_map", print_map },
 };
 

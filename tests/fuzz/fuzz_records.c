@@ -48,6 +48,9 @@ static const char *const formats[] = {
 	FIELD("u32", "dev_minor", 48, 4) FIELD("u32", "build_id_size", 52, 4)
 	FIELD("u8", "build_id[20]", 56, 20) FIELD("__data_loc char[]", "path", 76, 4)
 	"\nprint fmt: \"%u\", REC->tgid\n",
+	"name: user_unwind_again\nID: 24\nformat:\n" COMMON
+	FIELD("u64", "cookie", 8, 8) FIELD("u64", "first", 16, 8)
+	"\nprint fmt: \"%llx\", REC->cookie\n",
 };
 
 static const char upstream_stack[] =
@@ -57,8 +60,9 @@ static const char upstream_stack[] =
 
 static const char *const names[] = {
 	"kernel_stack", "user_unwind_cookie", "user_unwind_stack", "user_unwind_map",
+	"user_unwind_again",
 };
-#define NR_EVENTS 4
+#define NR_EVENTS 5
 
 struct input {
 	const uint8_t *p, *end;

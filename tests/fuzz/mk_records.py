@@ -14,7 +14,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures"))
 import mk_tracedat  # noqa: E402
 
-EVENTS = {4: 0, 21: 1, 22: 2, 23: 3}
+EVENTS = {4: 0, 21: 1, 22: 2, 23: 3, 24: 4}
 
 
 def convert(t):
@@ -40,7 +40,7 @@ def convert(t):
                     if lost is not None:
                         where |= 8 if lost >= 0 else 24
                         lost = None
-                    kind = EVENTS.get(struct.unpack(t.end + "H", data[:2])[0], 4)
+                    kind = EVENTS.get(struct.unpack(t.end + "H", data[:2])[0], 5)
                     recs.append(bytes([kind, where, 1, len(data)]) + data)
     return out + b"".join(recs)
 

@@ -78,6 +78,13 @@ static inline void stack(uint32_t stream, uint32_t tid, uint64_t cookie, uint64_
 	stack_nr(stream, tid, cookie, ts, 0, addr, 1, false);
 }
 
+/* A record that stands for the stack that was recorded under the cookie @first. */
+static inline void again(uint32_t stream, uint32_t tid, uint64_t cookie, uint64_t ts,
+			 uint64_t first)
+{
+	stack_nr(stream, tid, cookie, ts, STACK_AGAIN, first, 1, false);
+}
+
 static inline void finish(void)
 {
 	assert_int_equal(join_finish(j), 0);

@@ -285,6 +285,140 @@ static void equal_stacks_are_stored_once(void **state)
 	assert_int_not_equal(at(0, 10, 100).id, at(0, 10, 110).id);
 }
 
+static void a_stack_that_comes_again_answers(void **state)
+{
+	struct join_stats st;
+
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	stack_nr(cpu0, 10, C1, 110, STACK_INCOMPLETE, 0xa, 3, false);
+	request(cpu0, 10, C2, 200);
+	again(cpu1, 10, C2, 210, C1);
+	finish();
+	assert_stack(at(0, 10, 200), 0xa);
+	assert_int_equal(at(0, 10, 200).nr, 3);
+	assert_int_equal(at(0, 10, 200).ts, 210);
+	assert_int_equal(at(0, 10, 200).cpu, 1);
+	assert_int_equal(at(0, 10, 200).tgid, 10);
+	assert_int_equal(at(0, 10, 200).flags, STACK_INCOMPLETE);
+	assert_int_equal(at(0, 10, 200).id, at(0, 10, 100).id);
+	join_get_stats(j, &st);
+	assert_int_equal(st.stacks, 2);
+	assert_int_equal(st.distinct, 1);
+	assert_int_equal(st.incomplete, 2);
+	assert_int_equal(st.unclaimed, 0);
+}
+
+static void a_stack_comes_again_in_its_task_only(void **state)
+{
+	(void)state;
+	stack(cpu0, 11, C1, 110, 0xa);
+	request(cpu0, 10, C2, 200);
+	again(cpu0, 10, C2, 210, C1);
+	finish();
+	assert_int_equal(at(0, 10, 200).state, JOIN_LOST);
+}
+
+/* The cookie of a stack that is much older or newer means another one by then. */
+static void a_stack_comes_again_soon(void **state)
+{
+	(void)state;
+	stack(cpu0, 10, C1, 100, 0xa);
+	request(cpu0, 10, C2, 200 + JOIN_PERIOD);
+	again(cpu0, 10, C2, 210 + JOIN_PERIOD, C1);
+	stack(cpu0, 10, C1, 300 + 2 * JOIN_PERIOD, 0xb);
+	finish();
+	assert_int_equal(at(0, 10, 200 + JOIN_PERIOD).state, JOIN_LOST);
+}
+
+static void a_stack_that_came_again_is_not_referred_to(void **state)
+{
+	(void)state;
+	stack(cpu0, 10, C1, 100, 0xa);
+	again(cpu0, 10, C2, 200, C1);
+	request(cpu0, 10, C1 + 8, 300);
+	again(cpu0, 10, C1 + 8, 310, C2);
+	finish();
+	assert_int_equal(at(0, 10, 300).state, JOIN_LOST);
+}
+
+static void a_stack_that_comes_again_is_best_of_its_buffer(void **state)
+{
+	uint32_t other;
+
+	(void)state;
+	assert_int_equal(join_add_stream(j, 1, 0, &other), 0);
+	stack_nr(cpu0, 10, C1, 100, 0, 0xa, 3, false);
+	stack_nr(other, 10, C1, 110, 0, 0xa, 2, false);
+	request(cpu0, 10, C2, 200);
+	again(cpu0, 10, C2, 210, C1);
+	finish();
+	assert_int_equal(at(0, 10, 200).nr, 3);
+}
+
+static void a_malformed_stack_that_comes_again_is_refused(void **state)
+{
+	uint64_t first[2] = { C1, C1 };
+	struct join_stack s = { .cookie = C2, .tid = 10, .addrs = first, .flags = STACK_AGAIN,
+				.stream = cpu0 };
+
+	(void)state;
+	assert_int_equal(join_add_stack(j, &s), -EINVAL);
+	s.nr = 2;
+	assert_int_equal(join_add_stack(j, &s), -EINVAL);
+	s.nr = 1;
+	s.flags |= STACK_MORE;
+	assert_int_equal(join_add_stack(j, &s), -EINVAL);
+}
+
+static void a_stack_comes_again_as_it_was_last(void **state)
+{
+	(void)state;
+	stack(cpu0, 10, C1, 100, 0xa);
+	stack(cpu0, 10, C1, 100 + FAR, 0xb);
+	request(cpu0, 10, C2, 200 + FAR);
+	again(cpu0, 10, C2, 210 + FAR, C1);
+	stack(cpu0, 10, C1, 300 + FAR, 0xc);
+	finish();
+	assert_stack(at(0, 10, 200 + FAR), 0xb);
+}
+
+static void a_stack_comes_again_though_its_clock_is_ahead(void **state)
+{
+	(void)state;
+	stack(cpu1, 10, C1, 500, 0xa);
+	request(cpu0, 10, C2, 200);
+	again(cpu0, 10, C2, 210, C1);
+	finish();
+	assert_stack(at(0, 10, 200), 0xa);
+}
+
+/* The task has left the kernel, and its stack was recorded. */
+static void a_stack_that_the_file_lacks_is_lost(void **state)
+{
+	struct join_stats st;
+
+	(void)state;
+	request(cpu0, 10, C2, 200);
+	again(cpu0, 10, C2, 210, C1);
+	finish();
+	assert_int_equal(at(0, 10, 200).state, JOIN_LOST);
+	join_get_stats(j, &st);
+	assert_int_equal(st.requests[JOIN_LOST], 1);
+	assert_int_equal(st.distinct, 0);
+}
+
+static void a_cut_stack_does_not_come_again(void **state)
+{
+	(void)state;
+	stack_nr(cpu0, 10, C1, 100, STACK_MORE, 0xa, 2, false);
+	again(cpu0, 10, C1, 110, C2);
+	request(cpu0, 10, C2, 200);
+	again(cpu0, 10, C2, 210, C1);
+	finish();
+	assert_int_equal(at(0, 10, 200).state, JOIN_LOST);
+}
+
 static void a_stack_without_frames_is_an_answer(void **state)
 {
 	(void)state;
@@ -426,6 +560,16 @@ int main(void)
 		T(a_whole_copy_in_another_buffer_replaces_a_cut_one),
 		T(a_whole_stack_that_disagrees_does_not_replace_a_cut_one),
 		T(equal_stacks_are_stored_once),
+		T(a_stack_that_comes_again_answers),
+		T(a_stack_comes_again_in_its_task_only),
+		T(a_stack_comes_again_soon),
+		T(a_stack_that_came_again_is_not_referred_to),
+		T(a_stack_that_comes_again_is_best_of_its_buffer),
+		T(a_malformed_stack_that_comes_again_is_refused),
+		T(a_stack_comes_again_as_it_was_last),
+		T(a_stack_comes_again_though_its_clock_is_ahead),
+		T(a_stack_that_the_file_lacks_is_lost),
+		T(a_cut_stack_does_not_come_again),
 		T(a_stack_without_frames_is_an_answer),
 		T(an_unknown_task_or_place_has_no_request),
 		T(positions_shared_by_two_buffers_are_told_apart),

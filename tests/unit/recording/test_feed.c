@@ -27,6 +27,10 @@ static const char *const formats[] = {
 	"\tfield:__data_loc unsigned long[] stack;\toffset:16;\tsize:4;\tsigned:0;\n"
 	"\tfield:u32 flags;\toffset:20;\tsize:4;\tsigned:0;\n"
 	"\nprint fmt: \"%llx\", REC->cookie\n",
+	"name: user_unwind_again\nID: 23\nformat:\n" COMMON
+	"\tfield:u64 cookie;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 first;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\nprint fmt: \"%llx\", REC->cookie\n",
 };
 
 struct cookie_rec {
@@ -53,7 +57,8 @@ static int setup_formats(size_t stack)
 	tep = tep_alloc();
 	tep_set_long_size(tep, 8);
 	if (tep_parse_event(tep, formats[0], strlen(formats[0]), "ftrace") ||
-	    tep_parse_event(tep, formats[stack], strlen(formats[stack]), "ftrace"))
+	    tep_parse_event(tep, formats[stack], strlen(formats[stack]), "ftrace") ||
+	    tep_parse_event(tep, formats[3], strlen(formats[3]), "ftrace"))
 		return -1;
 	target.join = join_new();
 	target.maps = maps_new();
@@ -126,6 +131,28 @@ static void records_reach_the_join(void **state)
 	assert_int_equal(a.nr, 2);
 	assert_int_equal(a.addrs[1], 0x2000);
 	assert_int_equal(a.tgid, 0);
+}
+
+static void a_stack_that_comes_again_reaches_the_join(void **state)
+{
+	struct cookie_rec next = cookie;
+	struct {
+		struct cookie_rec head;
+		uint64_t first;
+	} again = { { .type = 23, .pid = 10, .cookie = 4 }, 2 };
+	struct join_answer a;
+
+	(void)state;
+	next.cookie = 4;
+	assert_int_equal(feed_bytes(&stack, sizeof(stack), 100), 0);
+	assert_int_equal(feed_bytes(&next, sizeof(next), 200), 0);
+	assert_int_equal(feed_bytes(&again, sizeof(again), 300), 0);
+	/* without its last field it is nothing */
+	assert_int_equal(feed_bytes(&again, sizeof(again) - 1, 400), 0);
+	a = at(200);
+	assert_int_equal(a.state, JOIN_STACK);
+	assert_int_equal(a.nr, 2);
+	assert_int_equal(a.addrs[1], 0x2000);
 }
 
 /* A damaged file can make libtracecmd read the same page for ever. */
@@ -202,6 +229,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(records_reach_the_join),
+		T(a_stack_that_comes_again_reaches_the_join),
 		T(records_out_of_order_are_refused),
 		T(a_stack_that_reaches_out_of_its_record_is_no_stack),
 		T(zeros_at_the_end_are_no_frames),

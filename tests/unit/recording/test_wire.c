@@ -40,14 +40,22 @@ static void say_all(void)
 	struct join_stack s = {
 		.cookie = 2, .pos = 20, .ts = 20, .addrs = addrs, .nr = 2, .tid = 7,
 	};
+	struct join_stack again = {
+		.cookie = 4, .pos = 22, .ts = 22, .addrs = &s.cookie, .nr = 1, .tid = 7,
+		.flags = STACK_AGAIN,
+	};
 	struct maps_rec m = { .start = 0x1000, .end = 0x3000, .tgid = 7, .path = "/bin/x" };
 
 	assert_int_equal(out.stream(out.data, 0, 3), 0);
 	assert_int_equal(out.run(out.data, &r), 0);
 	assert_int_equal(out.stack(out.data, &s), 0);
+	r.cookie = 4;
+	r.pos = r.ts = 21;
+	assert_int_equal(out.run(out.data, &r), 0);
+	assert_int_equal(out.stack(out.data, &again), 0);
 	assert_int_equal(out.loss(out.data, 0, 5), 0);
 	assert_int_equal(out.map(out.data, &m), 0);
-	assert_int_equal(out.range(out.data, 0, 10, 20), 0);
+	assert_int_equal(out.range(out.data, 0, 10, 22), 0);
 }
 
 static int listen(void)
@@ -73,6 +81,8 @@ static void answers_stacks_and_maps_arrive(void **state)
 	assert_int_equal(a.state, JOIN_STACK);
 	assert_int_equal(a.nr, 2);
 	assert_int_equal(a.addrs[1], 0x2000);
+	join_find_answer(target.join, &(struct join_question){ 3, 7, 21, 21, 0 }, &a);
+	assert_int_equal(a.nr, 2);
 	join_get_stats(target.join, &st);
 	assert_int_equal(st.losses, 5);
 	f = maps_find_file(target.maps, 7, 0, 0, 0x1500, &offset);
