@@ -16,7 +16,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures"))
 import mk_tracedat  # noqa: E402
 
-OURS = ("user_unwind_cookie", "user_unwind_stack", "user_unwind_map")
+OURS = ("user_unwind_cookie", "user_unwind_stack", "user_unwind_map", "user_unwind_again")
 
 
 def put(base, path, data=b""):
@@ -61,7 +61,8 @@ def buffer_files(base, trace, buf, patched, lossy=False):
     put(base, "error_log", "[   12.3] event filter parse error: error: Field not found\n"
         "  Command: nofield == 1\n           ^\n")
     for name in ["stacktrace", "userstacktrace", "event-fork"] + (
-            ["userstacktrace_deferred", "userstacktrace_maps"] if patched else []):
+            ["userstacktrace_deferred", "userstacktrace_maps", "userstacktrace_once"]
+            if patched else []):
         put(base, "options/" + name, "0\n")
     for name, text in (("trace_clock", "[local] global mono\n"), ("buffer_size_kb", "7\n"),
                        ("tracing_on", "0\n"), ("set_event_pid", ""),

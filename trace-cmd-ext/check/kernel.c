@@ -420,6 +420,9 @@ void check_kernel(struct check *c, const char *tracefs)
 	c->maps = need_file(c, get_level(c), "options/userstacktrace_maps",
 			    "records of which files are mapped, in a buffer of their own",
 			    "TRACE_USER_UNWIND", PATCHES);
+	if (stacks)
+		need_file(c, CHECK_NOTE, "options/userstacktrace_once",
+			  "each stack of a task in full once", "TRACE_USER_UNWIND", PATCHES);
 	check_formats(c);
 	c->frame_pointers = need_file(c, stacks || c->bpf ? CHECK_NOTE : CHECK_MISSING,
 				      "options/userstacktrace",

@@ -44,6 +44,7 @@ static const char help_text[] =
 "  --wait-tables         let programs wait at their start until their tables are made\n"
 "  --no-maps-instance    record mappings in the buffer of the events, which can overwrite them;\n"
 "                        for trace-cmd report -F, which reads no file with an instance\n"
+"  --all-stacks          record each user stack whole, even if its task has had it before\n"
 "  --source SOURCE       where user stacks come from: ftrace, a kernel with deferred user stacks;\n"
 "                        bpf, programs that walk stacks on other kernels; frame-pointers, 8\n"
 "                        frames at most; auto (default), the first of ftrace and bpf that works\n"
@@ -82,8 +83,9 @@ static const char help_text[] =
 
 enum {
 	OPT_FILTER = 256, OPT_STACK_IF, OPT_NO_STACK, OPT_NO_INHERIT, OPT_NO_KERNEL, OPT_NO_USER,
-	OPT_DURATION, OPT_NO_TABLES, OPT_NO_MAPS, OPT_FALLBACK, OPT_TRACEFS, OPT_NO_SUMMARY,
-	OPT_JSON, OPT_SOURCE, OPT_PYTHON, OPT_NODE, OPT_JAVA, OPT_ERLANG, OPT_WAIT_TABLES,
+	OPT_DURATION, OPT_NO_TABLES, OPT_NO_MAPS, OPT_ALL_STACKS, OPT_FALLBACK, OPT_TRACEFS,
+	OPT_NO_SUMMARY, OPT_JSON, OPT_SOURCE, OPT_PYTHON, OPT_NODE, OPT_JAVA, OPT_ERLANG,
+	OPT_WAIT_TABLES,
 };
 
 static const struct option options[] = {
@@ -109,6 +111,7 @@ static const struct option options[] = {
 	{ "no-tables", no_argument, NULL, OPT_NO_TABLES },
 	{ "wait-tables", no_argument, NULL, OPT_WAIT_TABLES },
 	{ "no-maps-instance", no_argument, NULL, OPT_NO_MAPS },
+	{ "all-stacks", no_argument, NULL, OPT_ALL_STACKS },
 	{ "source", required_argument, NULL, OPT_SOURCE },
 	{ "fallback", no_argument, NULL, OPT_FALLBACK },
 	{ "tracefs", required_argument, NULL, OPT_TRACEFS },
@@ -187,6 +190,7 @@ static const struct flag {
 	{ OPT_NO_TABLES, false, offsetof(struct rec_opts, tables) },
 	{ OPT_WAIT_TABLES, true, offsetof(struct rec_opts, wait_tables) },
 	{ OPT_NO_MAPS, false, offsetof(struct rec_opts, maps) },
+	{ OPT_ALL_STACKS, false, offsetof(struct rec_opts, once) },
 	{ 'x', true, offsetof(struct rec_opts, pass_exit) },
 	{ 'q', true, offsetof(struct rec_opts, quiet) },
 	{ OPT_NO_SUMMARY, false, offsetof(struct rec_opts, summary) },
@@ -320,7 +324,7 @@ static int parse_options(struct rec_opts *o, int argc, char **argv)
 
 	*o = (struct rec_opts){
 		.out = "trace.dat", .clock = "mono", .kernel_stack = true, .tables = true,
-		.inherit = true, .maps = true, .summary = true,
+		.inherit = true, .maps = true, .once = true, .summary = true,
 	};
 	optind = 0;
 	opterr = 0;

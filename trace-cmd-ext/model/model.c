@@ -16,7 +16,7 @@ static enum record_kind kind_of(const struct model *m, const struct tep_event *e
 		return RECORD_KSTACK;
 	if (id == m->dec.id_cookie)
 		return RECORD_COOKIE;
-	if (id == m->dec.id_stack)
+	if (id == m->dec.id_stack || id == m->dec.id_again)
 		return RECORD_STACK;
 	if (id == m->dec.id_map)
 		return RECORD_MAP;

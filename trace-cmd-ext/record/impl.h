@@ -96,6 +96,7 @@ enum format {
 /* Options, and for the first one also a trigger, of kernels with the kernel-patches */
 #define DEFERRED	"userstacktrace_deferred"
 #define MAPS		"userstacktrace_maps"
+#define ONCE		"userstacktrace_once"
 
 #define SAMPLE_SYSTEM	"ustack"	/* of the samples */
 

@@ -60,6 +60,8 @@ struct rec_join *rec_join_new(const struct rec *r)
 	tep_set_local_bigendian(j->tep, tep_is_bigendian());
 	text = rec_tracefs_read(NULL, "events/ftrace/kernel_stack/format", &size);
 	add_format(j->tep, text, size);
+	text = rec_tracefs_read(NULL, "events/ftrace/user_unwind_again/format", &size);
+	add_format(j->tep, text, size);
 	for (f = 0; f < FORMAT_FTRACE; f++) {
 		text = format_read(r, f, &size);
 		add_format(j->tep, text, size);

@@ -136,12 +136,13 @@ static void put_summary(FILE *f, const struct rec *r, const struct rec_stats *s)
 	jsonw_number(&j, "lost_records", s->lost);
 	jsonw_number(&j, "kernel_stacks", s->kernel_stacks);
 	jsonw_number(&j, "user_stacks",
-		     r->request_by == REQUEST_BY_FRAME_POINTERS ? s->user_stacks : s->stacks);
+		     r->request_by == REQUEST_BY_FRAME_POINTERS ? s->user_stacks :
+								       s->join.stacks);
 	put_requests(&j, s);
 	jsonw_object(&j, "stacks");
-	jsonw_number(&j, "truncated", s->truncated);
-	jsonw_number(&j, "incomplete", s->incomplete);
-	jsonw_number(&j, "frame-pointer", s->frame_pointer);
+	jsonw_number(&j, "truncated", s->join.truncated);
+	jsonw_number(&j, "incomplete", s->join.incomplete);
+	jsonw_number(&j, "frame-pointer", s->join.frame_pointer);
 	jsonw_end(&j);
 	put_tables(&j, r);
 	put_bpf(&j, r);

@@ -54,7 +54,7 @@ struct rec_opts {
 	const char **functions;		/* -l: names of kernel functions, with shell wildcards */
 	size_t nr_functions;
 	enum source source;
-	bool kernel_stack, tables, inherit, maps, pass_exit, quiet, verbose, summary;
+	bool kernel_stack, tables, inherit, maps, once, pass_exit, quiet, verbose, summary;
 	bool wait_tables;		/* programs wait at their start for their tables */
 	unsigned int runtimes;		/* RUNTIME_: to be set up in the environment of CMD */
 };

@@ -217,8 +217,14 @@ static int set_clock_and_size(struct rec *r, const struct rec_buffer *b, unsigne
 static int ask_for_stacks(struct rec *r)
 {
 	const struct rec_buffer *b = &r->buf[BUF_EVENTS];
+	bool deferred = r->request_by == REQUEST_BY_OPTION || r->request_by == REQUEST_BY_TRIGGER;
 	int ret;
 
+	if (r->opts.once && deferred && rec_tracefs_exists("options/" ONCE)) {
+		ret = set_file(b, "options/" ONCE, "1", "use --all-stacks");
+		if (ret)
+			return ret;
+	}
 	if (r->opts.kernel_stack && !r->triggers) {
 		ret = set_file(b, "options/stacktrace", "1", "use --no-kernel-stack");
 		if (ret)

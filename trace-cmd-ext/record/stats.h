@@ -12,11 +12,10 @@ struct rec_jit_map;
 struct rec;
 
 struct rec_stats {
-	uint64_t events, kernel_stacks, stacks;
+	uint64_t events, kernel_stacks;
 	uint64_t own;			/* events of the recorder's own tasks, counted in @events */
 	uint64_t user_stacks;		/* from options/userstacktrace */
 	uint64_t bytes;			/* of the pages, without formats and symbols */
-	uint64_t truncated, incomplete, frame_pointer;	/* counted in @stacks */
 	uint64_t lost;			/* records lost in the buffer of the events */
 	int jit;			/* processes whose maps were kept and name a stack */
 	struct rec_jit_map *map;		/* of JIT code */

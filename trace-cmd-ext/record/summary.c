@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "plugin/recording/recording.h"
+#include "libunwind-user/base/base.h"
 #include "impl.h"
 #include "stats.h"
 #include "trace-cmd-ext/record/bpf/bpf.h"
@@ -51,10 +52,14 @@ static void add_tgid(struct rec_stats *c, uint32_t tgid)
 
 enum pass_mode { COUNT_RECORDS, COUNT_OLDER_STACKS };
 
+struct thread {
+	uint32_t tid, tgid;
+};
+
 /* A pass over all records, or a second one over stacks of processes whose map came later */
 struct pass {
 	enum pass_mode mode;
-	int kernel_stack, user_stack, cookie, stack, map, switched;	/* ids of records */
+	int kernel_stack, user_stack, cookie, stack, again, map, switched;	/* ids of records */
 	int flags_at;			/* in a stack */
 	int tgid_at;			/* in a stack */
 	int map_tgid_at;
@@ -64,6 +69,8 @@ struct pass {
 	struct rec_join *join;		/* or NULL */
 	int buffer, cpu;		/* of the pages that come now */
 	uint64_t at;			/* offset of the page in the file */
+	VEC(struct thread) threads;	/* those with a stack so far */
+	struct hidx thread_idx;
 	int error;
 };
 
@@ -80,12 +87,11 @@ static void count_record(const struct pass *p, const char *data, int size)
 {
 	struct rec_stats *c = p->c;
 	uint16_t type;
-	uint32_t flags;
 
 	if (size < 8)
 		return;
 	memcpy(&type, data, sizeof(type));
-	if (type == p->cookie)
+	if (type == p->cookie || type == p->stack || type == p->again)
 		return;
 	if (type == p->kernel_stack) {
 		c->kernel_stacks++;
@@ -94,12 +100,6 @@ static void count_record(const struct pass *p, const char *data, int size)
 	} else if (type == p->map) {
 		/* once for each process and file, which is cheaper than for each stack */
 		add_tgid(c, read_number_at(data, size, p->map_tgid_at));
-	} else if (type == p->stack) {
-		flags = read_number_at(data, size, p->flags_at);
-		c->stacks += !(flags & STACK_MORE);
-		c->truncated += !!(flags & STACK_TRUNCATED);
-		c->incomplete += !!(flags & STACK_INCOMPLETE);
-		c->frame_pointer += !!(flags & STACK_FRAME_POINTER);
 	} else {
 		c->events++;
 		c->own += own_tasks_has(p->r, read_number_at(data, size, PID_AT)) ||
@@ -108,18 +108,42 @@ static void count_record(const struct pass *p, const char *data, int size)
 	}
 }
 
-/* Count a stack of a process with a map, and whether it is older than the map. */
-static void count_older_stacks(const struct pass *p, uint64_t ts, const char *data, int size)
+/*
+ * The process that a stack is of. A stack that comes again is of the process of its task's last
+ * stack, which is on the same CPU, before it.
+ */
+static uint32_t get_tgid_of_stack(struct pass *p, int type, const char *data, int size)
 {
-	uint32_t tgid = read_number_at(data, size, p->tgid_at);
+	uint32_t tid = read_number_at(data, size, PID_AT);
+	struct thread *t;
+
+	if (type == p->again) {
+		t = vec_find(&p->threads, &p->thread_idx, tid, tid);
+		return t ? t->tgid : 0;
+	}
+	t = vec_get(&p->threads, &p->thread_idx, tid, tid);
+	if (!t) {
+		p->error = -ENOMEM;
+		return 0;
+	}
+	t->tgid = read_number_at(data, size, p->tgid_at);
+	return t->tgid;
+}
+
+/* Count a stack of a process with a map, and whether it is older than the map. */
+static void count_older_stacks(struct pass *p, uint64_t ts, const char *data, int size)
+{
+	uint32_t tgid;
 	uint16_t type;
 	size_t i;
 
 	if (size < 8)
 		return;
 	memcpy(&type, data, sizeof(type));
-	if (type != p->stack || read_number_at(data, size, p->flags_at) & STACK_MORE)
+	if (type != p->again &&
+	    (type != p->stack || read_number_at(data, size, p->flags_at) & STACK_MORE))
 		return;
+	tgid = get_tgid_of_stack(p, type, data, size);
 	for (i = 0; i < p->c->nr_maps; i++) {
 		if (p->c->map[i].tgid != tgid)
 			continue;
@@ -159,6 +183,7 @@ static struct pass prepare_pass(const struct rec *r, struct rec_stats *c)
 		.user_stack = rec_tracefs_read_id("ftrace", "user_stack"),
 		.cookie = format_get_id(r, FORMAT_COOKIE),
 		.stack = format_get_id(r, FORMAT_STACK),
+		.again = rec_tracefs_read_id("ftrace", "user_unwind_again"),
 		.map = format_get_id(r, FORMAT_MAP),
 		.switched = rec_tracefs_read_id("sched", "sched_switch"),
 		.flags_at = parse_offset(stack, "flags"),
@@ -244,8 +269,8 @@ static void print_join(const struct rec_stats *c)
 		(ull)st->requests[JOIN_LOST],
 		(ull)(st->requests[JOIN_UNRECORDED] + st->requests[JOIN_UNSURE]));
 	fprintf(stderr, "  %llu stacks, %llu different; %llu incomplete, %llu truncated, %llu with "
-		"frame pointers followed\n", (ull)c->stacks, (ull)st->distinct,
-		(ull)c->incomplete, (ull)c->truncated, (ull)c->frame_pointer);
+		"frame pointers followed\n", (ull)st->stacks, (ull)st->distinct,
+		(ull)st->incomplete, (ull)st->truncated, (ull)st->frame_pointer);
 }
 
 static const char *const reasons[MSG_NR_REASONS] = {
@@ -358,6 +383,8 @@ static int save_maps(struct rec *r, struct rec_stats *c, struct pass *p)
 	for (i = 0; i < c->nr_maps; i++)
 		later |= c->map[i].from;
 	ret = later ? walk_pages(p, COUNT_OLDER_STACKS, NULL) : 0;
+	vec_free(&p->threads);
+	hidx_free(&p->thread_idx);
 	for (i = 0; i < c->nr_maps; i++)
 		c->jit += c->map[i].saved &&
 			  (!c->map[i].before || c->map[i].before < c->map[i].stacks);
