@@ -87,6 +87,8 @@ int read_report(struct trace *trace, const char *path, const struct program *pro
 /* join.c: read_dat() calls these; see there. @part: a record of a stack, with its addresses */
 void join_add_cookie(struct event *ev, uint64_t cookie);
 void join_add_stack(const struct event *part);
+/* @again: a record with no addresses, which has the stack recorded under the cookie @first */
+void join_add_again(const struct event *again, uint64_t first);
 void join_all(struct trace *trace);
 
 struct verdict {

@@ -3,6 +3,8 @@
  * The checker's own join: straightforward, in memory, by (tid, cookie). It reads the whole file
  * before it decides anything.
  *
+ * A record user_unwind_again is a stack, too: that of an earlier cookie of the same task.
+ *
  * A stack is a chain of records: after each record with MORE, the next record of the same task and
  * cookie continues the stack. Among complete stacks with the same key, the nearest in time belongs
  * to the request.
@@ -17,6 +19,7 @@ struct stack {
 	unsigned int	tid;
 	uint64_t	cookie;
 	uint64_t	ts;
+	uint64_t	first;		/* not 0: the stack is that of this cookie */
 	unsigned int	tgid;
 	unsigned int	flags;		/* of the last record, MORE until it came */
 	unsigned int	nr;
@@ -75,6 +78,43 @@ void join_add_stack(const struct event *part)
 	s->nr += part->nr_addr;
 }
 
+void join_add_again(const struct event *again, uint64_t first)
+{
+	struct stack **head = get_bucket(again->tid, again->cookie);
+	struct stack *s = check_memory(calloc(1, sizeof(*s)));
+
+	s->next = *head;
+	*head = s;
+	s->tid = again->tid;
+	s->cookie = again->cookie;
+	s->ts = again->ts;
+	s->cpu = again->cpu;
+	s->first = first;
+}
+
+/*
+ * Copy the stack that was recorded last before @again under its first cookie. The clock must be one
+ * for all CPUs.
+ */
+static void find_first(struct stack *again)
+{
+	struct stack *s, *best = NULL;
+
+	for (s = *get_bucket(again->tid, again->first); s; s = s->next)
+		if (s->tid == again->tid && s->cookie == again->first && !s->first &&
+		    s->ts <= again->ts && (!best || s->ts > best->ts))
+			best = s;
+	if (!best) {
+		/* nobody's: its request has no stack */
+		again->cookie = 0;
+		return;
+	}
+	again->addr = best->addr;
+	again->nr = best->nr;
+	again->flags = best->flags;
+	again->tgid = best->tgid;
+}
+
 static struct stack *find_nearest(const struct event *ev)
 {
 	struct stack *s, *best = NULL;
@@ -118,6 +158,10 @@ void join_all(struct trace *trace)
 	unsigned int i;
 
 	find_last_cookies(trace);
+	for (i = 0; i < BUCKETS; i++)
+		for (s = buckets[i]; s; s = s->next)
+			if (s->first)
+				find_first(s);
 	for (i = 0; i < trace->nr; i++) {
 		ev = &trace->event[i];
 		if (!ev->cookie)

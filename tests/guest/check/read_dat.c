@@ -98,6 +98,11 @@ static int on_record(struct tracecmd_input *handle, struct tep_record *rec, int 
 	if (!strcmp(event->system, "ftrace") && strcmp(event->name, "function")) {
 		if (!strcmp(event->name, "user_unwind_stack"))
 			read_stack(event, rec, tid, cpu);
+		if (!strcmp(event->name, "user_unwind_again"))
+			join_add_again(&(struct event){
+				.tid = tid, .ts = rec->ts, .cpu = cpu,
+				.cookie = read_number(event, "cookie", rec->data, 0),
+			}, read_number(event, "first", rec->data, 0));
 		if (!strcmp(event->name, "user_unwind_cookie") && *own >= 0 &&
 		    trace->event[*own].tid == tid) {
 			join_add_cookie(&trace->event[*own],

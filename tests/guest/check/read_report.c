@@ -242,7 +242,8 @@ int read_report(struct trace *trace, const char *path, const struct program *pro
 			target = owner_of(trace, ev.cpu, ev.tid, 0);
 			if (text && target >= 0)
 				trace->event[target].cookie = strtoull(text + 7, NULL, 16);
-		} else if (strcmp(name, "user_unwind_stack") && strcmp(name, "user_unwind_map")) {
+		} else if (strcmp(name, "user_unwind_stack") && strcmp(name, "user_unwind_map") &&
+			   strcmp(name, "user_unwind_again")) {
 			ev.name = intern_name(name);
 			ev.flags = FLAGS_UNKNOWN;
 			ev.stack_cpu = -1;

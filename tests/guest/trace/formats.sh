@@ -34,8 +34,11 @@ done
 check "map event: build id" has_field $M '(u8|unsigned char) build_id\[20\]' 20
 check "map event: path" has_field $M '__data_loc char\[\] path' 4
 
+check "again event: cookie" has_field user_unwind_again '(u64|unsigned long long) cookie' 8
+check "again event: first" has_field user_unwind_again '(u64|unsigned long long) first' 8
+
 last=$(id_of func_repeats)
-for e in user_unwind_cookie user_unwind_stack user_unwind_map; do
+for e in user_unwind_cookie user_unwind_stack user_unwind_map user_unwind_again; do
 	check "$e: type id after the last one of the base ($last)" \
 		at_least "$(id_of $e)" $((last + 1))
 	check_not "$e: not user_stack + 1, which tools keep for blktrace" is "$(id_of $e)" \
@@ -51,6 +54,7 @@ order_of()
 }
 check "cookie event: order of fields" is "$(order_of user_unwind_cookie)" "cookie "
 check "stack event: order of fields" is "$(order_of user_unwind_stack)" "cookie tgid flags stack "
+check "again event: order of fields" is "$(order_of user_unwind_again)" "cookie first "
 check "map event: order of fields" is "$(order_of user_unwind_map)" \
 	"start end pgoff ino tgid dev_major dev_minor build_id_size build_id path "
 
