@@ -201,7 +201,7 @@ check-steps:
 	@+scripts/tally -j $(filter $(CHECK_LONG),$(CHECK_TARGETS)) \
 		$(filter-out $(CHECK_LONG),$(CHECK_TARGETS))
 
-# Status 4: some packages cannot be had now. The tests that need them say so.
+# Status 4: some packages are not available now. The tests that need them say so.
 TEST_DEPS = $(DEPS) $(1) || { test $$? = 4 && $(DEPS) --check check; }
 
 test:

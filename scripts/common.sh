@@ -11,7 +11,7 @@ CACHE=${TRACE_USTACK_CACHE:-${XDG_CACHE_HOME:-~/.cache}/trace-ustack}
 KERNEL_SERIES=7.3		# linux-source-$KERNEL_SERIES is the base of kernel-patches/
 GUEST_SUITE=trixie		# the guest's Debian; the kernel source is in its backports
 RETRY_PAUSES=${RETRY_PAUSES-5 20}	# seconds between the tries of a download
-CANNOT_BE_HAD=4		# exit status: what was asked for cannot be had here and now
+UNAVAILABLE=4		# exit status: what was asked for is not available here and now
 export LC_ALL=C.UTF-8
 
 me=$(basename "$0")
@@ -31,7 +31,7 @@ die()
 unavailable()
 {
 	say "$*${HINT:+; $HINT}"
-	exit $CANNOT_BE_HAD
+	exit $UNAVAILABLE
 }
 
 # try_logged LOG WHAT COMMAND...: run COMMAND, which takes long. A terminal gets a status line that
@@ -222,7 +222,7 @@ from_archive()
 		done
 		why+="${why:+; }$suite for $arch: $reason"
 	done
-	unavailable "$what cannot be had: $why"
+	unavailable "$what is not available: $why"
 }
 
 # bootstrap LOG WHAT ARCH SUITES TARGET OPTION...: mmdebstrap makes TARGET with these options. A
@@ -232,8 +232,8 @@ bootstrap()
 	local log=$1 what=$2 arch=$3 suites=$4 mirror keyring mode=root
 	need_debian "$what" "${HINT:-there is no other way yet}"
 	command -v mmdebstrap >/dev/null ||
-		unavailable "$what cannot be had: mmdebstrap is missing; run scripts/apt-deps as" \
-			"root"
+		unavailable "$what is not available: mmdebstrap is missing; run scripts/apt-deps" \
+			"as root"
 	mirror=$(debian_mirror)
 	keyring=$(debian_keyring)
 	[ "$(id -u)" = 0 ] || mode=unshare

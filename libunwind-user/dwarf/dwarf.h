@@ -16,7 +16,7 @@
  *
  * Speed is a smaller reason. With the same indices on top, 10,000 addresses of libc with inlines
  * take 0.12 s of CPU time by libdw (680 million instructions), and 0.08 s by this reader (375
- * million). The limit is 0.1 s.
+ * million). The limit of `make bench-symbols` is 0.1 s.
  *
  * So libelf finds the sections, and zlib and libzstd unpack them. The rest is here, and fuzzed:
  *

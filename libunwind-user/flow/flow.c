@@ -100,10 +100,10 @@ static int find_gaps_in(struct flow *f, uint64_t start, uint64_t end, uint32_t *
 		if (base + fde->start >= end)
 			break;
 		if (base + fde->start > start) {
-			if (fde->padded != start - base &&
+			if (fde->padding_start != start - base &&
 			    rows_is_padding(r, start - base, fde->start))
-				fde->padded = start - base;
-			if (fde->padded != start - base)
+				fde->padding_start = start - base;
+			if (fde->padding_start != start - base)
 				ret = add_followable_gaps(f, start, base + fde->start);
 		}
 		if (base + fde->end > start)

@@ -14,7 +14,7 @@
  * arch/arch.h describes what one instruction does, and arch/NAME/ decodes it. An instruction of
  * arm64 has 4 bytes. An instruction of s390x says in its first two bits how many bytes it has (2, 4
  * or 6). Groups of bits, or a letter for each opcode, say which registers such an instruction
- * writes, so files of some hundred lines decode them by hand. An instruction of amd64 has 1 to 15
+ * writes, so files of a few hundred lines decode them by hand. An instruction of amd64 has 1 to 15
  * bytes, with prefixes, and its operands are hard to decode: Capstone decodes these.
  */
 #ifndef FLOW_H

@@ -12,7 +12,7 @@
  *	- a sure path reaches bytes that are not an instruction,
  *	- a sure path returns with SP not at the return address,
  *	- a sure path goes on in code with a row of .eh_frame that says something else,
- *	- a sure path reaches the trampoline of signals, which has a frame of its own kind, or
+ *	- a sure path reaches a signal trampoline, which has a signal frame, or
  *	- a path loses SP, and the function has no return with SP at its place and no call with SP
  *	  aligned. Such a function may be entered with another stack: the resolver of ld.so is
  *	  entered with two more words on it.

@@ -463,7 +463,7 @@ static bool skip_fde(struct row_check *c, uint32_t i, struct progress *p)
 static void note_padding(struct rows *r, struct rows_fde *fde, uint32_t *reach)
 {
 	if (fde->start > *reach && rows_is_padding(r, *reach, fde->start))
-		fde->padded = *reach;
+		fde->padding_start = *reach;
 	if (fde->end > *reach)
 		*reach = fde->end;
 }

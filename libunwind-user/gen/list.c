@@ -104,7 +104,7 @@ static uint32_t choose_rules(struct rows *r, const struct rows_fde *fde, uint32_
  * @outermost: nothing calls the function. This must be certain, because otherwise the stacks of its
  * callers end here.
  */
-static uint32_t find_end_of_stack(struct rows *r, const struct rows_fde *fde, bool *outermost)
+static uint32_t find_stack_switch(struct rows *r, const struct rows_fde *fde, bool *outermost)
 {
 	size_t len = fde->end - fde->start;
 	const struct cfi_rule *cfa;
@@ -159,7 +159,7 @@ static int append_fde(struct rows *r, const struct rows_fde *fde, uint32_t gap_s
 	bool outermost;
 	int ret;
 
-	end = find_end_of_stack(r, fde, &outermost);
+	end = find_stack_switch(r, fde, &outermost);
 	if (outermost)
 		return append_outermost(r, fde, gap_start);
 	if (rows_is_unknown_sigreturn(r, fde)) {
@@ -175,7 +175,7 @@ static int append_fde(struct rows *r, const struct rows_fde *fde, uint32_t gap_s
 		rules = choose_rules(r, fde, i);
 		if (!i && rules != ROWS_HOLE && gap_start < start && !r->fre[rules].plt &&
 		    !r->fre[rules].signal &&
-		    (fde->padded == gap_start || rows_is_padding(r, gap_start, start))) {
+		    (fde->padding_start == gap_start || rows_is_padding(r, gap_start, start))) {
 			r->stats->padding_bytes += start - gap_start;
 			ret = append_row(r, gap_start, rules, false);
 			if (ret)

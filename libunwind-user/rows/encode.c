@@ -2,7 +2,7 @@
 /*
  * encode.c - encodes the rules of a row as the bytes of an FRE
  *
- * A file has few different sets of rules (some hundred), and the encoder runs once for each. The
+ * A file has few different sets of rules (a few hundred), and the encoder runs once for each. The
  * default form says: CFA = SP or FP + n, RA and FP saved at a distance from the CFA. The flexible
  * form can say all of
  *

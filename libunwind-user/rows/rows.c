@@ -103,7 +103,7 @@ int rows_add_fde(struct rows *r, uint64_t start, uint64_t end)
 	fde = &r->fde[r->nr_fdes++];
 	fde->start = start - r->img->text.start;
 	fde->end = end - r->img->text.start;
-	fde->padded = fde->start;
+	fde->padding_start = fde->start;
 	fde->row = r->nr_fde_rows;
 	fde->nr_rows = 0;
 	r->after_pushed = r->pushed && fde[-1].end == fde->start;

@@ -183,7 +183,7 @@ struct rows_row {
 
 struct rows_fde {
 	uint32_t start, end;
-	uint32_t padded;	/* padding goes from here to start; start if not checked */
+	uint32_t padding_start;	/* padding goes from here to start; start if not checked */
 	uint32_t row, nr_rows;	/* in rows.fde_row */
 };
 

@@ -28,7 +28,7 @@ const char *tables_cause_name(enum tables_cause cause)
 	static const char *const name[TABLES_NR_CAUSES] = {
 		[TABLES_COVERED] = "covered",
 		[TABLES_NO_SOURCE] = "no unwind data",
-		[TABLES_NO_ELF] = "no ELF file",
+		[TABLES_NO_ELF] = "not an ELF file",
 		[TABLES_OTHER_ARCH] = "another architecture",
 		[TABLES_NO_PERMISSION] = "no permission",
 		[TABLES_VANISHED] = "vanished",

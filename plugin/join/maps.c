@@ -87,7 +87,7 @@ void maps_free(struct maps *m)
 }
 
 /*
- * Split "NAME (FILE)", the path of a function of Python. If the name has " (" in it, the file gets
+ * Split "NAME (FILE)", the path of a Python function. If the name has " (" in it, the file gets
  * a part of the name, and both together are still right.
  */
 static void split_python(struct maps_file *f)
@@ -105,7 +105,7 @@ static void split_python(struct maps_file *f)
 	f->path = file + 2;
 }
 
-/* Is @path the path of this file? A function of Python has its path in two parts. */
+/* Is @path the path of this file? A Python function has its path in two parts. */
 static bool has_path(const struct maps_file *f, const char *path)
 {
 	size_t len;

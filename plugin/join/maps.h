@@ -61,7 +61,7 @@ struct maps_file {
 	uint64_t ino;
 	uint32_t build_id_size;
 	uint8_t build_id[20];
-	char *path;			/* of a function of Python: as Python names its file */
+	char *path;			/* of a Python function: as Python names its file */
 	char *python;			/* the name of this function, or NULL */
 };
 
@@ -75,7 +75,7 @@ static inline bool maps_is_python(uint64_t addr)
 	return addr >= MAPS_PYTHON_BASE && addr < MAPS_PYTHON_END;
 }
 
-/* The line that an offset in a function of Python stands for; 0: not known */
+/* The line that an offset in a Python function stands for; 0: not known */
 static inline uint32_t maps_get_python_line(uint64_t offset)
 {
 	return offset / 2;

@@ -106,7 +106,7 @@ static void on_record(struct kshark_data_stream *stream, void *record, struct ks
 	r.cpu = rec->cpu;
 	r.tid = c.tid;
 	r.flags = c.flags;
-	/* if there is not enough memory, some marks are missing; KernelShark will end soon then */
+	/* without memory, some marks are missing */
 	shark_add_record(s->model, s->sd, &r);
 }
 

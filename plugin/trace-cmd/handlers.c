@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * handlers.c - print the four events
+ * handlers.c - print kernel_stack and the user_unwind_* events
  *
  * The joined stack follows the kernel stack that was recorded with the request, or the cookie if
  * there is no kernel stack. The first of these records that is printed starts the scan of the file,

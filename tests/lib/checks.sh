@@ -28,7 +28,7 @@ skip()
 	echo "SKIP: $*"
 }
 
-# not_fetched STATUS WHAT...: a script that fetches failed. Status 4: it cannot be had here and now
+# not_fetched STATUS WHAT...: a script that fetches failed. Status 4: it is not available now
 not_fetched()
 {
 	if [ "$1" = 4 ]; then

@@ -109,8 +109,8 @@ $(TOOL_TEST)/test_flat: tests/tool/test_flat.c $(TOOL_TEST)/record/bpf/flat.o $(
 check-memory: $(MEMORY_TESTS)
 	@status=0; for t in $(MEMORY_TESTS); do $$t 2>&1 || status=1; done; exit $$status
 
-# No sanitizers: they have an own memory. A program says if it is not fortified, as compilers may do
-# it.
+# No sanitizers: they have their own memory. A program says if it is not fortified, as compilers may
+# do it.
 $(TOOL_TEST)/test_memory_fortified: FORTIFY := -O2 -D_FORTIFY_SOURCE=2
 $(MEMORY_TESTS): tests/tool/test_memory.c trace-cmd-ext/tool/memory.c trace-cmd-ext/sources.mk
 	@mkdir -p $(@D)

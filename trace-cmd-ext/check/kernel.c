@@ -131,7 +131,7 @@ static void check_functions(struct check *c)
 			  "not available: %.*s", (int)why.cause_len, why.text);
 	else
 		check_add(c, CHECK_OK, "sources of user stacks", "functions (-l)", NULL,
-			  "BPF programs can run at functions of the kernel");
+			  "BPF programs can run at kernel functions");
 }
 
 /* Which sources of user stacks does this kernel allow, and which one does a recording take? */

@@ -2,7 +2,7 @@
 /*
  * recorders.c - what recorders left: files that are not complete, and instances
  *
- * Files are completed first, because the data left in their instances belongs into them. The check
+ * Files are completed first, because the data left in their instances belongs in them. The check
  * looks for files in the current folder, where a recorder puts its file by default. It reports
  * recorders at work and leaves them alone.
  */

@@ -70,7 +70,7 @@ static const char help_text[] =
 "  trace-ustack record -p 1234 -e 'syscalls:sys_enter_*sync' -o sync.dat\n"
 "      which code calls fsync() and its relatives in process 1234\n"
 "  trace-ustack record -l vfs_read -l 'tcp_*' CMD\n"
-"      which code leads to these functions of the kernel\n"
+"      which code leads to these kernel functions\n"
 "  trace-ustack record -e sched_switch --filter 'prev_state != 0' -e sched_waking --no-stack CMD\n"
 "      stacks of the tasks that block, and wake-ups without stacks\n"
 "\n"

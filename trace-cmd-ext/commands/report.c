@@ -64,7 +64,7 @@ static int run_report(void *arg)
 		return TOOL_OUTPUT;
 	if (ret)
 		tool_error("%s: %s", o->path, ret == -EIO ?
-			   "is damaged: libtracecmd broke off reading it" : strerror(-ret));
+			   "is damaged: libtracecmd stopped reading it" : strerror(-ret));
 	return !ret ? TOOL_OK : ret == -EIO ? TOOL_INPUT : TOOL_FAIL;
 }
 

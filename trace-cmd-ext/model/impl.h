@@ -90,7 +90,7 @@ struct pending {
 
 /*
  * At most so many events can wait for their stacks. An event waits for the end of an interrupt that
- * came between its records. With kmem:* on, the softirq of the network adds some hundred events. A
+ * came between its records. With kmem:* on, the softirq of the network adds a few hundred events. A
  * power of two.
  */
 #define MAX_QUEUE	(1u << 14)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * functions.c - -l: which functions of the kernel it names
+ * functions.c - -l: which kernel functions it names
  *
  * ftrace lists the functions that it can trace, with their addresses. So functions of the same name
  * are all there.
@@ -106,7 +106,7 @@ static int report_unknown(const struct pattern *p, const struct line *line, size
 	size_t i;
 
 	if (p->symbol) {
-		tool_error("-l %s: ftrace cannot trace this function of the kernel; a function "
+		tool_error("-l %s: ftrace cannot trace this kernel function; a function "
 			   "that calls it, or is called by it, may do", p->name);
 		return TOOL_FAIL;
 	}
@@ -140,7 +140,7 @@ static int mark_functions(struct pattern *pattern, size_t nr_patterns, struct li
 		return 0;
 	error = mark_symbols(pattern, nr_patterns, line, nr);
 	if (error) {
-		tool_error("-l %s: /proc/kallsyms does not say where the functions of the kernel "
+		tool_error("-l %s: /proc/kallsyms does not say where the kernel functions "
 			   "are: %s; set kernel.kptr_restrict to 0, or give the names that "
 			   "%s/" FUNCTIONS " lists, without wildcards", doubtful->name,
 			   error == -EACCES ? "the addresses are hidden" : strerror(-error),

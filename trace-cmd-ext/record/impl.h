@@ -10,7 +10,7 @@
  *	source.c	where user stacks come from: the kernel, BPF programs, frame pointers
  *	bpf_stacks.c user stacks on stock kernels, by BPF programs; record/bpf/ has these
  *	kinds.c	whether an event is a tracepoint, a kprobe or something else
- *	functions.c	-l: which functions of the kernel it names
+ *	functions.c	-l: which kernel functions it names
  *	formats.c	formats of events that a stock kernel does not have
  *	setup.c	the two instances: made, configured, started, stopped
  *	instances.c	instances of recorders that are gone
@@ -222,7 +222,7 @@ void rec_bpf_free(struct rec *r);
 const struct insert_stats *rec_bpf_get_stats(const struct rec *r, const struct bpfsrc_stats **bpf);
 /* Add a line "TID NAME" for each task in a sample or a function. */
 void rec_bpf_add_comms(const struct rec *r, struct text *t);
-/* The path of the file of messages; false if it is too long. */
+/* The path of the message file; false if it is too long. */
 bool rec_bpf_get_path(const struct rec *r, char path[PATH_MAX]);
 
 /* ---- kinds.c ---- */

@@ -47,7 +47,7 @@ static struct stat_file *get_file(struct stat_counts *s, const struct model_usta
 	return &s->files.v[at];
 }
 
-/* The C frame that runs the function of Python at @i, or @i itself */
+/* The C frame that runs the Python function at @i, or @i itself */
 static uint32_t find_c_frame(struct model *m, uint32_t ustack, uint32_t i)
 {
 	const struct model_ustack *u = model_get_ustack(m, ustack);

@@ -133,7 +133,7 @@ int tool_run_in_child(const char *file, int (*run)(void *arg), void *arg)
 		tool_error("%s: is damaged, or there is not enough memory or time to read it: "
 			   "reading was stopped", file);
 	else
-		tool_error("%s: is damaged: libtracecmd broke off reading it (%s)", file,
+		tool_error("%s: is damaged: libtracecmd crashed while reading it (%s)", file,
 			   strsignal(sig));
 	return TOOL_INPUT;
 }

@@ -3,7 +3,7 @@
  * For tests alone, on x86: user space goes on before a late request is answered
  *
  * An interrupt answers requests on the last steps to user space. On some machines it is a message
- * to the own CPU, and user space may run until it arrives. Here, the interrupt moves the program
+ * to the CPU itself, and user space may run until it arrives. Here, the interrupt moves the program
  * fault-paths over the nop on which it goes on.
  *
  * drop=1	the interrupt is not sent at all, so the next system call comes before the stack

@@ -50,7 +50,7 @@ check "the figures of bash and python3 are there" grep -q . $TEST_TMP/all-figure
 sed 's/^/     /' $TEST_TMP/all-figures
 cp $TEST_TMP/all-figures output $TEST_OUT/
 cp t.dat whole.dat
-# and threads of the kernel that a CPU went to or came from
+# and kernel threads that a CPU went to or came from
 mine='bash|git|python3|ls|cat|trace-ustack|<idle>|rcu_.*|k[a-z]+d|ext4lazyinit|[a-z]+/.*'
 are_tasks_known()
 {

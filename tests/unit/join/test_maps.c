@@ -301,7 +301,7 @@ static void a_search_of_half_a_million_frames_is_short(void **state)
 	free(addrs);
 }
 
-/* A function of Python is a file of its own, and an offset in it stands for a line. */
+/* A Python function is a file of its own, and an offset in it stands for a line. */
 static void a_function_of_python_has_a_name_a_file_and_a_line(void **state)
 {
 	static const char *const paths[][3] = {

@@ -11,7 +11,7 @@
  *	f1000-2000@100	the function at 1000 is called from 2000; then its flags, if any, as +8
  *	c1.0/7		the first cookie of CPU 0, in a record of task 7
  *	m400000=/bin/a	a mapping
- *	m8=[python]..:5	a function of Python: twice its number, name and file, line
+ *	m8=[python]..:5	a Python function: twice its number, name and file, line
  *	s1.0:3		the stack of this cookie, with 3 frames; +1, +4, +8: its flags
  *	|		a page ends
  *	!5		5 records were lost; !? unknown
@@ -186,7 +186,7 @@ static void send_stack(uint64_t id, uint32_t tgid, unsigned int nr, const struct
 		text_add_bytes(&msgs, (char *)&(uint64_t){ 0x400000 + ip }, 8);
 }
 
-/* A function of Python, with a line table of one entry: line 5 + 2, and 3 instructions */
+/* A Python function, with a line table of one entry: line 5 + 2, and 3 instructions */
 static void send_python(uint32_t number, const char *name, uint32_t kind, const char *file,
 			uint32_t instr)
 {
@@ -1603,7 +1603,7 @@ static void damaged_messages(void **state)
 		text_clear(&msgs);
 		text_add_bytes(&msgs, whole.v, len);
 		assert_int_equal(run(), -EBADMSG);
-		assert_non_null(strstr(why, "the file of messages is damaged at byte "));
+		assert_non_null(strstr(why, "the message file is damaged at byte "));
 		expect(0, "e40@10");
 	}
 	vec_free(&whole);

@@ -45,7 +45,7 @@ struct bpfsrc_site {
 struct bpfsrc_opts {
 	const struct bpfsrc_event *event;	/* valid during bpfsrc_open() */
 	size_t nr_events;
-	const char *file;		/* path of the file of messages; made, and replaced */
+	const char *file;		/* path of the message file; made, and replaced */
 	bool all;			/* trace all tasks; else those of bpfsrc_add_task() */
 	bool inherit;			/* record the children of these tasks, too */
 	bool quiet;			/* no progress */
@@ -147,7 +147,7 @@ struct insert_event {
 };
 
 struct insert_opts {
-	const char *messages;		/* path of the file of messages */
+	const char *messages;		/* path of the message file */
 	const struct insert_event *event;	/* the events that get stacks */
 	size_t nr_events;
 	/* ids of records; kernel_stack is -1 if events have none */

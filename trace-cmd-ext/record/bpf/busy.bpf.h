@@ -3,7 +3,7 @@
  * busy.bpf.h - which CPUs run a program that takes locks
  *
  * Messages and changes of hash maps take locks of the kernel. While a program holds such a lock, it
- * may call a function of the kernel that -l names, as _raw_spin_unlock_irqrestore(). There
+ * may call a kernel function that -l names, as _raw_spin_unlock_irqrestore(). There
  * on_function() would wait for ever for the lock that its own CPU holds, or each of two CPUs would
  * wait for the other. So each program says from when on it takes locks, and on_function() does
  * nothing on this CPU until the program says that it is done.

@@ -107,7 +107,7 @@ static int refuse_event(const struct bpfsrc_event *e, char *why, size_t size)
 		instead = "; a program writes it with write() or writev(), and -e "
 			  "syscalls:sys_enter_write* records the stacks of these";
 	else if (e->kind == BPFSRC_OTHER)
-		instead = "; of a function of the kernel, -l NAME and kprobe events have them";
+		instead = "; of a kernel function, -l NAME and kprobe events have them";
 	return bpfsrc_set_error(why, size, -EOPNOTSUPP, "%s:%s has no tracepoint of its own, so "
 				"BPF cannot add user stacks to it%s", e->system, e->name, instead);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * function.bpf.h - the program for functions of the kernel (record -l)
+ * function.bpf.h - the program for kernel functions (record -l)
  *
  * The kernel calls one program at the start of each function that the recorder has named
  * (kprobe.multi). ftrace records nothing for that: the message of the program has the addresses and

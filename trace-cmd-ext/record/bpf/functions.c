@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* functions.c - attach the program to functions of the kernel; see function.bpf.h */
+/* functions.c - attach the program to kernel functions; see function.bpf.h */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>

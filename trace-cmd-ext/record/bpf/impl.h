@@ -7,11 +7,11 @@
  *	events.c	which program for which event
  *	probes.c	programs for kprobe events and uprobe events
  *	samples.c	samples of the CPUs, by a timer
- *	functions.c	the program for functions of the kernel
+ *	functions.c	the program for kernel functions
  *	tables.c	tables of files: made, and put where the programs find them
  *	flat.c		the rows of a table
  *	runtime.c	files that make JIT code
- *	python.c	files with an interpreter of Python
+ *	python.c	files with a Python interpreter
  */
 #ifndef TRACE_USTACK_RECORD_BPF_IMPL_H
 #define TRACE_USTACK_RECORD_BPF_IMPL_H
@@ -61,7 +61,7 @@ bool bpfsrc_find_runtime(int fd, struct runtime *r);
 
 /* -------------------------------- python.c ------------------------------- */
 
-/* Has this file an interpreter of Python that is known? Fills @p. */
+/* Has this file a Python interpreter that is known? Fills @p. */
 bool bpfsrc_find_python(int fd, struct python_layout *p);
 
 /* -------------------------------- events.c ------------------------------- */

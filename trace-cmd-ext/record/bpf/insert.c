@@ -64,7 +64,7 @@ struct process {
 	VEC(struct msg_code) maps;	/* mappings that have records; they do not overlap */
 };
 
-/* A function of Python that has a record for a process */
+/* A Python function that has a record for a process */
 struct known_python {
 	uint64_t key;			/* tgid and number */
 };
@@ -289,7 +289,7 @@ static bool may_take(struct insert *s, const struct event_record *r, const struc
 		return false;
 	if (m->time + max_age < r->time)		/* rule 3 */
 		return false;
-	/* "rule 1 does not apply to these events, and rule 2 is about all CPUs" */
+	/* for these events, rule 1 does not apply, and rule 2 is about all CPUs */
 	if (may_migrate)
 		return m->all_gaps == s->gaps + s->gaps_ahead;
 	return m->cpu == (uint32_t)r->cpu &&		/* rules 1 and 2 */
@@ -439,7 +439,7 @@ static int write_map(struct insert *s, struct cpu *cpu, const struct pending_coo
 	return write_record(s, cpu, pending, s->o->map, size + len);
 }
 
-/* Note that a process has a function of Python, by its number. 1: the number is new */
+/* Note that a process has a Python function, by its number. 1: the number is new */
 static int note_python(struct insert *s, uint32_t tgid, uint32_t number)
 {
 	uint64_t key = (uint64_t)tgid << 32 | number;
@@ -449,7 +449,7 @@ static int note_python(struct insert *s, uint32_t tgid, uint32_t number)
 	return vec_get(&s->known_python, &s->known_python_idx, key, key) ? 1 : -ENOMEM;
 }
 
-/* Write a mapping for a function of Python, see maps.h of the join. */
+/* Write a mapping for a Python function, see maps.h of the join. */
 static int write_python_mapping(struct insert *s, struct cpu *cpu,
 				const struct pending_cookie *pending, uint32_t tgid,
 				uint32_t number)

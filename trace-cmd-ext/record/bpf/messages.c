@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* messages.c - the file of messages. See messages.h. */
+/* messages.c - the message file. See messages.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -31,7 +31,7 @@ struct messages_stream {
 	int fd;				/* -1: no message */
 	struct messages_event *batch;
 	unsigned int nr, pos;
-	/* while the file of messages is read */
+	/* while the message file is read */
 	struct numbered *window;	/* by seq, rising */
 	unsigned int waiting;
 	bool ended;
@@ -311,7 +311,7 @@ struct counted {
 	uint32_t skipped;
 };
 
-/* The file of messages while it is read */
+/* The message file while it is read */
 struct message_file {
 	struct messages *m;
 	const char *path;
@@ -495,7 +495,7 @@ static int read_messages(struct message_file *s, char *why, size_t size)
 			return errno ? -errno : -EIO;
 		}
 		if (n < sizeof(*h) || n != h->size || !is_sound(s)) {
-			snprintf(why, size, "%s: the file of messages is damaged at byte %llu",
+			snprintf(why, size, "%s: the message file is damaged at byte %llu",
 				 s->path, (unsigned long long)s->offset);
 			return -EBADMSG;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * messages.h - the file of messages: where each stack is, and messages about events by CPU
+ * messages.h - the message file: where each stack is, and messages about events by CPU
  *
  * The file has the messages of all CPUs mixed, as they came. messages_read() reads it once, and
  * notes where each stack is. It writes the messages about events to two temporary files for each

@@ -119,7 +119,7 @@ struct msg_stack {
 };
 
 /*
- * A function of Python in a stack has such an address: MSG_PYTHON_BASE + 2 * number + 1. No program
+ * A Python function in a stack has such an address: MSG_PYTHON_BASE + 2 * number + 1. No program
  * has memory there, as addresses of programs have at most 56 bits. No other frame of a stack is
  * between MSG_PYTHON_BASE and MSG_PYTHON_END. A return address is looked up at the address before
  * it, which belongs to the same number. A number stands for a name, a file and an instruction, in

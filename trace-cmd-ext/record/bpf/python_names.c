@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * python_names.c - what a function of Python is called in the recording, and in which line it is
+ * python_names.c - what a Python function is called in the recording, and in which line it is
  *
  * The line table is that of Python 3.11 and later: Objects/locations.md (3.11: locations.md in
  * CPython's tree, later InternalDocs/code_objects.md). Each entry starts with a byte of which the

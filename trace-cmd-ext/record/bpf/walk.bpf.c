@@ -28,7 +28,7 @@
  *	task.bpf.h	which tasks are traced, and where their stacks start
  *	count.bpf.h	what the kernel counts: hits of kprobe events, and runs that it skipped
  *	probe.bpf.h	programs for kprobe events and uprobe events
- *	function.bpf.h	the program for functions of the kernel
+ *	function.bpf.h	the program for kernel functions
  */
 #include "busy.bpf.h"
 #include "count.bpf.h"
@@ -127,7 +127,7 @@ static __always_inline int step_frame(struct walk *w, const u32 size)
 	u64 pc, sp = w->sp;
 	int map, ret;
 
-	/* rt_sigreturn() can set such an address; in a stack it stands for a function of Python */
+	/* rt_sigreturn() can set such an address; in a stack it stands for a Python function */
 	if (w->ip >= MSG_PYTHON_BASE && w->ip < MSG_PYTHON_END)
 		return end_walk(w, UNWIND_STACK_INCOMPLETE, MSG_NO_MAPPING);
 	if (w->trampoline && (w->ip & -PAGE_SIZE) == w->trampoline && find_return(w))
