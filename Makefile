@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 # trace-ustack: the only entry point. `make help` lists the targets.
 #
-# The build.mk of each folder says what the folder builds (ALL_TARGETS, and TEST_PROGRAMS for tests
-# alone), checks without a kernel (CHECK_TARGETS), measures (BENCH_TARGETS) and installs
+# The build.mk of each directory says what the directory builds (ALL_TARGETS, and TEST_PROGRAMS for
+# tests alone), checks without a kernel (CHECK_TARGETS), measures (BENCH_TARGETS) and installs
 # (INSTALL_TARGETS). This file only knows the order of the large steps: packages, kernel, build,
 # guests.
 #
 # make demo and make test install packages and then call make again, because each build.mk asks
 # pkg-config while make reads it. The other targets install nothing and name missing packages.
 
-# SAN=address,undefined or SAN=thread builds everything with these sanitizers, in a separate folder.
-# COVERAGE=1 builds everything to count which lines run, in another folder; see make coverage.
-# WERROR=1 makes a warning an error, but not with SAN: what gcc inserts for sanitizers keeps it from
-# seeing that a variable is set.
+# SAN=address,undefined or SAN=thread builds everything with these sanitizers, in a separate
+# directory. COVERAGE=1 builds everything to count which lines run, in another directory; see make
+# coverage. WERROR=1 makes a warning an error, but not with SAN: what gcc inserts for sanitizers
+# keeps it from seeing that a variable is set.
 COMMA := ,
 SAN ?=
 COVERAGE ?=
@@ -54,7 +54,7 @@ ifeq ($(origin TRACE_USTACK_COMMIT),undefined)
 TRACE_USTACK_COMMIT := $(shell test ! -e .git || git describe --always --dirty 2>/dev/null)
 endif
 export TRACE_USTACK_COMMIT
-# install_man PAGES,FOLDER: install pages, with the version after the name in their .TH lines
+# install_man PAGES,DIRECTORY: install pages, with the version after the name in their .TH lines
 install_man = for page in $(1); do to=$(2)/$${page\#\#*/}; \
 	sed 's/^\(\.TH [^ ]* [0-9] "[^"]*" "[^"]*\)"/\1 $(VERSION)"/' $$page >$$to && \
 	chmod 644 $$to || exit; done
@@ -63,8 +63,8 @@ install_man = for page in $(1); do to=$(2)/$${page\#\#*/}; \
 DEPS ?= scripts/apt-deps
 JOBS ?= $(shell nproc)
 
-# The guests boot the kernel of the build folder KERNEL. By default scripts/build-kernel makes this
-# folder. A user who sets KERNEL keeps that folder up to date.
+# The guests boot the kernel of the build directory KERNEL. By default scripts/build-kernel makes
+# this directory. A user who sets KERNEL keeps that directory up to date.
 # KVARIANT is base, patched, debug, s390x or arm64.
 KVARIANT ?= patched
 # From KERNEL_OURS a make below this make knows whether the user has set KERNEL.
@@ -72,8 +72,8 @@ ifeq ($(KERNEL),)
 KERNEL := $(shell scripts/build-kernel --path $(KVARIANT) | sed 's,/arch/[^/]*/boot/[^/]*$$,,')
 KERNEL_OURS := $(KERNEL)
 endif
-# WITH_KERNEL goes before a command that boots the kernel or reads its folder: no other clone
-# changes the folder until the command ends.
+# WITH_KERNEL goes before a command that boots the kernel or reads its directory: no other clone
+# changes the directory until the command ends.
 ifeq ($(KERNEL),$(KERNEL_OURS))
 KERNEL_BUILD = scripts/build-kernel $(KVARIANT)
 WITH_KERNEL = $(KERNEL_BUILD)
@@ -154,7 +154,7 @@ help:
 	@echo
 	@echo 'LONG=1            the long form of guest tests that have one, as in make test-full'
 	@echo 'V=1               show the commands           WERROR=1       warnings are errors'
-	@echo 'SAN=address,undefined, SAN=thread   build with sanitizers, in a folder in build/'
+	@echo 'SAN=address,undefined, SAN=thread   build with sanitizers, in a directory in build/'
 	@echo 'KERNEL=DIR        boot the kernel in DIR      KERNEL_SRC=DIR  patch that tree'
 	@echo 'OPT="cpus=4 ..."  the machine of make vm      ACCEL=tcg       never try KVM'
 
@@ -257,7 +257,7 @@ vm-test: modules
 	@$(RUN_TESTS) $(T)
 
 # The kernel's own tests run on both kernels, against the stored result of the unpatched kernel.
-# Then all our tests run on the debug kernel, too. It has its own modules, hence a build folder.
+# Then all our tests run on the debug kernel, too. It has its own modules, hence a build directory.
 BASELINE = tests/baseline/ftracetest-7.3.txt
 DEBUG_O = $(O)/debug
 

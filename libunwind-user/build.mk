@@ -6,8 +6,8 @@
 O ?= build
 CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
 
-# The folders with sources of the library; docs/architecture.md says which room may use which. Only
-# callers of uu_symbols_new_debug() are linked with UU_DEBUG_ROOMS.
+# The directories with sources of the library; docs/architecture.md says which room may use which.
+# Only callers of uu_symbols_new_debug() are linked with UU_DEBUG_ROOMS.
 GEN_ROOMS := cfi go arch arch/amd64 arch/arm64 arch/s390x arch/i386 rows flow gen
 UU_ROOMS := base sframe $(GEN_ROOMS) tables symbols unwind
 UU_DEBUG_ROOMS := dwarf symbols/debug

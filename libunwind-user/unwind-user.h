@@ -50,9 +50,9 @@ struct uu_symbols_opts {
 	/* return names as they are in the file (C++ and Rust: mangled) */
 	bool no_demangle;
 	/*
-	 * The folder of debug files, below the sysroot; NULL: "/usr/lib/debug"; copied. It has
-	 * copies of other folders' trees, and .build-id/. Both kinds of objects look in .build-id/
-	 * for files with a known build ID.
+	 * The directory of debug files, below the sysroot; NULL: "/usr/lib/debug"; copied. It has
+	 * copies of other directories' trees, and .build-id/. Both kinds of objects look in
+	 * .build-id/ for files with a known build ID.
 	 */
 	const char *debug_dir;
 	/*
@@ -82,7 +82,7 @@ struct uu_file {
 	size_t build_id_size;
 	/*
 	 * A process that had the file mapped, or 0. It counts only with a build ID. The library
-	 * then looks for the path in that process's root folder too, if the process lives: this
+	 * then looks for the path in that process's root directory too, if the process lives: this
 	 * finds files of containers. After that, it tries a file with this build ID that was read
 	 * before, and the file with this build ID in debug_dir.
 	 */
@@ -125,7 +125,7 @@ bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *
 /*
  * Find the function at @addr that a JIT compiler of process @pid wrote. The JIT compiler writes
  * /tmp/perf-PID.map: lines "START SIZE NAME", hexadecimal numbers. The library looks for the file
- * below the sysroot. Without a sysroot, it looks in the process's root folder while the process
+ * below the sysroot. Without a sysroot, it looks in the process's root directory while the process
  * lives, then in /tmp. It reads the file once, at most 128 MB of it. The file must belong to the
  * user of the process, to root or to the caller; below a sysroot it may belong to anyone. Where
  * entries overlap, the last entry counts.

@@ -46,8 +46,8 @@ install-plugin: plugin
 	install -m 644 $(PLUGIN_SO) $(DESTDIR)$(PLUGIN_DIR)/ustack/
 	$(call install_man,plugin/man/trace-cmd-ustack.1,$(DESTDIR)$(prefix)/share/man/man1)
 
-# KernelShark's plugin, if KernelShark's headers are installed. It is not installed in the folder of
-# libtraceevent's plugins, because libtraceevent loads every plugin there.
+# KernelShark's plugin, if KernelShark's headers are installed. It is not installed in the directory
+# of libtraceevent's plugins, because libtraceevent loads every plugin there.
 SHARK_C := $(call plugin_room,kernelshark)
 SHARK_OBJ := $(SHARK_C:%.c=$(O)/plugin/%.o)
 SHARK_DRAW := $(O)/plugin/kernelshark/draw.o
@@ -75,7 +75,7 @@ $(SHARK_SO): $(SHARK_OBJ) $(SHARK_DRAW) $(SHARK_CORE)
 .PHONY: shark install-shark
 shark: $(SHARK_SO)
 
-# the folder where this machine's KernelShark looks for plugins by name, from its headers
+# the directory where this machine's KernelShark looks for plugins by name, from its headers
 SHARK_DIR_HERE = $(shell sed -n 's/^\#define KS_PLUGIN_INSTALL_PREFIX "\(.*\)"/\1/p' \
 	$(patsubst -I%,%/KsCmakeDef.hpp,$(filter %/kernelshark,$(SHARK_INC))) 2>/dev/null)
 SHARK_DIR ?= $(or $(if $(filter /usr /usr/local,$(prefix)),$(SHARK_DIR_HERE)),$\

@@ -29,7 +29,7 @@ $(CALLPATH)-bare $(CALLPATH)-pac: $(CALLPATH_SRC) $(wildcard samples/callpath/*.
 
 $(CALLPATH)-pac: CALLPATH_BARE = -mbranch-protection=pac-ret
 
-# Needs no 32-bit library, only the headers, which Debian keeps in the 64-bit folder
+# Needs no 32-bit library, only the headers, which Debian keeps in the 64-bit directory
 $(CALLPATH)32: $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) -m32 $(CALLPATH_FLAGS) $(CALLPATH_CHAIN_x86_64) \
@@ -45,14 +45,14 @@ TEST_PROGRAMS += $(CALLPATH) \
 	$(if $(filter x86_64,$(MACHINE)),$(CALLPATH)32 $(CALLPATH)32-bare,$(CALLPATH)-bare) \
 	$(if $(filter aarch64,$(MACHINE)),$(CALLPATH)-pac)
 
-# Modules: KERNEL names the build folder of a patched kernel. They are not part of `all`,
+# Modules: KERNEL names the build directory of a patched kernel. They are not part of `all`,
 # which needs no kernel.
 UNWIND_CLIENT := $(O)/samples/unwind-client/unwind-client.ko
 
 samples-modules: $(UNWIND_CLIENT)
 
 $(UNWIND_CLIENT): $(wildcard samples/unwind-client/*.[ch]) samples/unwind-client/Kbuild
-	@test -n "$(KERNEL)" || { echo "KERNEL is not set: name the build folder of a patched" \
+	@test -n "$(KERNEL)" || { echo "KERNEL is not set: name the build directory of a patched" \
 		"kernel, for example KERNEL=/usr/src/linux" >&2; exit 1; }
 	@mkdir -p $(@D)
 	$(Q)cp $^ $(@D)/

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Shared by the scripts of this folder: the folders, the messages, and queries to Debian's archive.
+# Shared by the scripts of this directory: the directories, the messages, and queries to Debian's
+# archive.
 #
 # Scripts source this file. Everything that a script makes outside the build directory is under
 # $CACHE and may be deleted at any time: each script makes again whatever is missing.

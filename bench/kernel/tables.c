@@ -2,7 +2,7 @@
 /*
  * Register an unwind table for this program, as a tracer does
  *
- * The running file is on a shared folder of the host; any file system will do.
+ * The running file is on a shared directory of the host; any file system will do.
  */
 #include <errno.h>
 #include <stdio.h>

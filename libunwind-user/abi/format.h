@@ -26,7 +26,7 @@
 #define TABLES_NAME_SIZE	256
 #define TABLES_MAX_FILE		(1ull << 30)	/* bytes */
 
-/* The folder: $TRACE_USTACK_TABLES, else ROOT_DIR for root, else $XDG_CACHE_HOME/USER_DIR ... */
+/* The directory: $TRACE_USTACK_TABLES, else ROOT_DIR for root, else $XDG_CACHE_HOME/USER_DIR ... */
 #define TABLES_ENV		"TRACE_USTACK_TABLES"
 #define TABLES_ROOT_DIR		"/var/cache/trace-ustack/tables"
 #define TABLES_USER_DIR		"trace-ustack/tables"
@@ -57,7 +57,7 @@ struct tables_inode {
 	uint64_t mtime, mtime_nsec, ctime, ctime_nsec;
 };
 
-/* May @user trust a file or folder of @owner, with @mode? */
+/* May @user trust a file or directory of @owner, with @mode? */
 static inline bool tables_is_trusted(uint32_t owner, uint32_t mode, uint32_t user)
 {
 	return (!owner || owner == user) && !(mode & 022);

@@ -2,7 +2,7 @@
 /*
  * arch.h - what the generator must know about an architecture
  *
- * Each architecture has a folder, with those of these files that it needs:
+ * Each architecture has a directory, with those of these files that it needs:
  *
  *	arch.c		struct arch: registers, default rules
  *	patterns.c	instructions to look for: padding, system calls, signal trampolines

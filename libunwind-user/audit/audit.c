@@ -287,7 +287,7 @@ static void fill_record(struct record *r, const struct audit_object *o,
 
 /* ------------------------------- the start ------------------------------- */
 
-/* Add the folder @root/@below to those with tables, if its owner can be trusted. */
+/* Add the directory @root/@below to those with tables, if its owner can be trusted. */
 static void add_dir(const char *root, const char *below)
 {
 	struct audit_dirs *d = &audit.dirs;
@@ -321,7 +321,7 @@ static const char *get_env_value(const char *s, const char *name)
 	return !*name && *s == '=' && s[1] ? s + 1 : NULL;
 }
 
-/* Find the folders as tables/cache.c does. The folder of root serves all users. */
+/* Find the directories as tables/cache.c does. The directory of root serves all users. */
 static void find_dirs(bool secure)
 {
 	const char *dir = NULL, *cache = NULL, *home = NULL, *v;

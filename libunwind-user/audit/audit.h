@@ -18,7 +18,7 @@
 #include "libunwind-user/abi/abi.h"
 
 #define AUDIT_PAGE		4096
-#define AUDIT_DIR_SIZE		448	/* bytes; a folder with a longer path is not used */
+#define AUDIT_DIR_SIZE		448	/* bytes; a directory with a longer path is not used */
 #define AUDIT_MAX_DIRS		2
 
 /* Where to look for tables, and whose tables to trust. */

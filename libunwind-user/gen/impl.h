@@ -8,8 +8,8 @@
  *	pack.c	cuts the list into functions so that the section is small
  *	write.c	writes the bytes of the section
  *
- * The generator uses three other folders: rows/ has the file and the rows of its FDEs, flow/ adds
- * rows for code without .eh_frame, and arch/ has the parts that depend on the architecture.
+ * The generator uses three other directories: rows/ has the file and the rows of its FDEs, flow/
+ * adds rows for code without .eh_frame, and arch/ has the parts that depend on the architecture.
  */
 #ifndef GEN_IMPL_H
 #define GEN_IMPL_H

@@ -2,7 +2,7 @@
 /*
  * sframe.h - SFrame sections: their format, a reader, and the step from a frame to its caller
  *
- * Most files of this folder are byte for byte the same as files in kernel/unwind/ of the kernel
+ * Most files of this directory are byte for byte the same as files in kernel/unwind/ of the kernel
  * series; scripts/check-shared compares them. So they have the same names as there, and include
  * nothing of the library. Kernel and library each have their own sframe_env.h.
  */

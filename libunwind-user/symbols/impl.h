@@ -108,7 +108,7 @@ int extent_make(struct symtab *tab, struct bounds *b, Elf *elf);
 
 /* ---- symbols.c ---- */
 
-/* Where a file is: a path below a root, which is "" or a folder */
+/* Where a file is: a path below a root, which is "" or a directory */
 struct place {
 	char *root, *path;
 };

@@ -3,9 +3,9 @@
  * open.c - finds and opens the file that a trace names
  *
  * The path comes from a trace. Anyone may have written the trace, and the path may be relative to
- * another root folder: that of a container, or of an image of another machine. An absolute symbolic
- * link in such a folder starts at that root. Only regular files are opened for reading, and the
- * open does not wait for the writer of a pipe.
+ * another root directory: that of a container, or of an image of another machine. An absolute
+ * symbolic link in such a directory starts at that root. Only regular files are opened for reading,
+ * and the open does not wait for the writer of a pipe.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,9 +3,9 @@
  * perfmap.c - functions that a JIT compiler wrote
  *
  * The compiler writes /tmp/perf-PID.map (Linux: tools/perf/Documentation/jit-interface.txt). It has
- * a line for each function, "START SIZE NAME", appended as code is made. Folder and PID are those
- * that the process itself sees. The compiler does not remove the line of code that it drops, so
- * later lines win where lines overlap.
+ * a line for each function, "START SIZE NAME", appended as code is made. Directory and PID are
+ * those that the process itself sees. The compiler does not remove the line of code that it drops,
+ * so later lines win where lines overlap.
  */
 #include <errno.h>
 #include <fcntl.h>

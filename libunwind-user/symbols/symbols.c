@@ -8,7 +8,8 @@
  *
  * A file with a build ID is looked for
  *	- at its path;
- *	- in the root folder of a process that had it mapped, which is read again for the next such
+ *	- in the root directory of a process that had it mapped, which is read again for the next
+ *	such
  *	  process;
  *	- among the files that were read before;
  *	- by its build ID where debug files are kept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * cache.c - a folder of tables that were made before
+ * cache.c - a directory of tables that were made before
  *
  * abi/format.h describes file names and contents. audit/audit.c reads these files too.
  *
@@ -10,18 +10,18 @@
  * the caller's own root (root of a container writes to another file system). All other files, and
  * files without a build ID, are known by the inode and its times, which nobody can fake.
  *
- * The folder of root is for all users: audit/audit.c takes tables from it in any user's programs.
- * So a table that all may read is never made from a file that not all may read.
+ * The directory of root is for all users: audit/audit.c takes tables from it in any user's
+ * programs. So a table that all may read is never made from a file that not all may read.
  *
  * The cache does not trust its own files. Each file starts with sizes and a checksum over
- * everything. They find damage, not malice. Against malice, the folder and each file must belong to
- * the caller, with nobody else allowed to write.
+ * everything. They find damage, not malice. Against malice, the directory and each file must belong
+ * to the caller, with nobody else allowed to write.
  *
  * A writer makes a file under a name that readers do not use, and renames it, so a reader sees all
  * of a table or nothing. Of two writers the last one wins, with the same table. Each use sets the
- * time of last access. When the folder gets too large, the tables with the oldest access go. This
- * needs no lock: a file that goes while a process reads it is still there for that process, and a
- * file that went before is made again.
+ * time of last access. When the directory gets too large, the tables with the oldest access go.
+ * This needs no lock: a file that goes while a process reads it is still there for that process,
+ * and a file that went before is made again.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -58,7 +58,7 @@ struct tables_cache {
 	unsigned int nr_trusted;
 	pthread_mutex_t lock;		/* protects the fields below */
 	bool counted;			/* bytes is known */
-	uint64_t bytes;			/* in the folder, as far as this process knows */
+	uint64_t bytes;			/* in the directory, as far as this process knows */
 };
 
 struct cache_header {
@@ -74,9 +74,9 @@ static uint32_t compute_checksum(const struct cache_header *h, const uint8_t *da
 	return crc32_z(crc, data, h->head.table_size);
 }
 
-/* ------------------------------ the folder ------------------------------- */
+/* ------------------------------ the directory ------------------------------- */
 
-/* Open the folder @path. If it does not exist, create its parents, then create it with @mode. */
+/* Open the directory @path. If it does not exist, create its parents, then create it with @mode. */
 static int make_dirs(char *path, mode_t mode)
 {
 	char *p;
@@ -97,7 +97,7 @@ static int make_dirs(char *path, mode_t mode)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The default folder of tables; NULL: there is none. The caller frees it. */
+/* The default directory of tables; NULL: there is none. The caller frees it. */
 static char *make_default_dir(void)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -289,7 +289,8 @@ static int compare_age(const void *a, const void *b)
 }
 
 /*
- * List all files of the folder, and remove those of dead writers. Returns their number or -errno.
+ * List all files of the directory, and remove those of dead writers. Returns their number or
+ * -errno.
  */
 static ssize_t list_files(struct tables_cache *c, struct cache_entry **list)
 {
@@ -361,7 +362,7 @@ static int write_new_file(struct tables_cache *c, const char *name, mode_t mode,
 	uint64_t id;
 	int fd, ret = 0;
 
-	/* Processes with the same PID in different containers may share the folder */
+	/* Processes with the same PID in different containers may share the directory */
 	do {
 		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
 			return -EIO;

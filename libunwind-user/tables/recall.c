@@ -4,12 +4,13 @@
  *
  * follow.c registers a table when it sees a program's first mapping. This is late for the first
  * stacks of the program. Nobody knows which programs will start, but mostly they are the programs
- * that started before. So a session leaves the paths of the files that ran in the folder of tables.
- * The next session registers these files before anything happens. The files used last are on top of
- * the list. A session that cannot wait for all of them leaves the rest to the thread of follow.c.
+ * that started before. So a session leaves the paths of the files that ran in the directory of
+ * tables. The next session registers these files before anything happens. The files used last are
+ * on top of the list. A session that cannot wait for all of them leaves the rest to the thread of
+ * follow.c.
  *
  * The list need not be right. A path leads to a file, and the file is identified by its contents
- * like any other; at worst nobody runs it. But the owner of a folder on the way can redirect a
+ * like any other; at worst nobody runs it. But the owner of a directory on the way can redirect a
  * path, and opening a device or a pipe has effects. So the session checks a file before it opens
  * the file.
  *

@@ -3,9 +3,9 @@
  * tables.h - unwind tables for files: makes them once, keeps them, gives them to the kernel
  *
  *	elf.c		identifies a file: build ID, code segments
- *	cache.c		a folder of tables that were made before
+ *	cache.c		a directory of tables that were made before
  *	vdso32.c	the vDSO of 32-bit programs
- *	make.c		the table of a file: from the folder, or made and put there
+ *	make.c		the table of a file: from the directory, or made and put there
  *	session.c	the session: files that are registered with the kernel, or why they are not
  *	scan.c		registers everything that runs: /proc
  *	follow.c	registers everything that starts from now on
@@ -60,14 +60,14 @@ struct tables_cache;
 #define TABLES_CACHE_LIMIT	(512ull << 20)
 
 /*
- * Use the folder @dir, and make it if it does not exist. NULL means TRACE_USTACK_TABLES in the
+ * Use the directory @dir, and make it if it does not exist. NULL means TRACE_USTACK_TABLES in the
  * environment, else /var/cache/trace-ustack/tables for root, else trace-ustack/tables in
  * XDG_CACHE_HOME or ~/.cache. The files in it take @limit bytes at most (0: TABLES_CACHE_LIMIT);
  * the files that were not used for the longest time go first.
  *
- * Returns 0, also for a folder that cannot be written to; -EPERM if the folder belongs to another
- * user, or if others may write to it; -ENOMEM; or the error of opening the folder. The caller can
- * then go on without a cache.
+ * Returns 0, also for a directory that cannot be written to; -EPERM if the directory belongs to
+ * another user, or if others may write to it; -ENOMEM; or the error of opening the directory. The
+ * caller can then go on without a cache.
  */
 int tables_cache_open(const char *dir, uint64_t limit, struct tables_cache **cache);
 void tables_cache_close(struct tables_cache *cache);
@@ -90,9 +90,9 @@ int tables_cache_store(struct tables_cache *cache, const struct tables_id *id,
 		       const struct gen_table *table);
 
 /*
- * The list of paths that a session leaves in the folder for later sessions. It is text, read whole
- * and replaced whole. The text is malloc()ed and terminated; NULL if there is no list, or if the
- * list does not belong to the caller.
+ * The list of paths that a session leaves in the directory for later sessions. It is text, read
+ * whole and replaced whole. The text is malloc()ed and terminated; NULL if there is no list, or if
+ * the list does not belong to the caller.
  */
 char *tables_cache_get_list(struct tables_cache *cache);
 int tables_cache_put_list(struct tables_cache *cache, const char *text, size_t len);

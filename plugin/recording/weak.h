@@ -2,8 +2,8 @@
 /*
  * weak.h - the libtraceevent functions that the plugin calls, all weak
  *
- * perf loads plugins from the same folder, but has its own copy of libtraceevent inside. It exports
- * few symbols of this copy, and complains about a plugin that needs any other symbol.
+ * perf loads plugins from the same directory, but has its own copy of libtraceevent inside. It
+ * exports few symbols of this copy, and complains about a plugin that needs any other symbol.
  */
 #ifndef USTACK_WEAK_H
 #define USTACK_WEAK_H

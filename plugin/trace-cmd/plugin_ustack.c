@@ -3,9 +3,9 @@
  * plugin_ustack.c - make libtraceevent load plugin_ustack_join.so after all other plugins
  *
  * libtraceevent prints a record with the handler that was registered last, and its own function
- * plugin has a handler for kernel_stack. Within a folder, plugins come in the order of readdir().
- * So this small plugin only asks libtraceevent to read one more folder, ustack/ next to this file,
- * after all others.
+ * plugin has a handler for kernel_stack. Within a directory, plugins come in the order of
+ * readdir(). So this small plugin only asks libtraceevent to read one more directory, ustack/ next
+ * to this file, after all others.
  *
  * perf loads the same plugins. Some builds of perf have libtraceevent inside and do not let plugins
  * call tep_add_plugin_path(). In these builds this plugin does nothing and loads nothing.
@@ -25,7 +25,7 @@ EXPORT void tep_plugin_unloader(struct tep_handle *tep);
 
 #define JOIN "plugin_ustack_join.so"
 
-/* The plugin, if this file loads it: without HOME, libtraceevent reads no more folders. */
+/* The plugin, if this file loads it: without HOME, libtraceevent reads no more directories. */
 static void *loaded;
 
 static int load_directly(struct tep_handle *tep, const char *path)

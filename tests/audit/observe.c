@@ -3,7 +3,7 @@
  * observe - play the kernel for the audit module, and judge the module's requests
  *
  *	observe [OPTION...] CMD [ARGUMENT...]
- *	  -c DIR	folder of the cache
+ *	  -c DIR	directory of the cache
  *	  -w NAME	the object of this name has no table (repeated)
  *	  -n		no object has a table, except the module: its table is in its file
  *	  -s		say that the program is setuid (AT_SECURE)

@@ -19,7 +19,7 @@ TEST_TARGETS += check-flame check-flame-browser
 check-flame-unit: $(FLAME_TEST)/test_flame
 	@$(NEED_LEAKS) $<
 
-# flame/svg.c is compiled in whatever folder the compiler runs
+# flame/svg.c is compiled in whatever directory the compiler runs
 check-flame: $(O)/trace-ustack $(FIXTURES)
 	@cd / && $(CC) -D_GNU_SOURCE -I$(CURDIR) -I$(abspath $(dir $(FLAME_JS))) \
 		-c -o /dev/null $(CURDIR)/trace-cmd-ext/flame/svg.c

@@ -148,7 +148,7 @@ GUEST_MODULES := $(filter-out $(X86_MODULES),$(patsubst tests/guest/modules/%.c,
 
 $(GUEST)/modules/%.ko: tests/guest/modules/%.c $(wildcard tests/guest/modules/*.h) \
 		tests/guest/modules/Kbuild
-	@test -n "$(KERNEL)" || { echo "KERNEL is not set: name the build folder of a patched" \
+	@test -n "$(KERNEL)" || { echo "KERNEL is not set: name the build directory of a patched" \
 		"kernel, for example KERNEL=/usr/src/linux" >&2; exit 1; }
 	@mkdir -p $(@D)
 	$(Q)cp tests/guest/modules/*.[ch] tests/guest/modules/Kbuild $(@D)/

@@ -18,10 +18,10 @@ SHOW = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../vm/demo-sho
 
 
 def main():
-    folder = sys.argv[1]
-    with open(os.path.join(folder, "stat.json"), encoding="utf-8") as f:
+    directory = sys.argv[1]
+    with open(os.path.join(directory, "stat.json"), encoding="utf-8") as f:
         stat = json.load(f)
-    shown = subprocess.run([SHOW, folder], stdout=subprocess.PIPE, check=True).stdout.decode()
+    shown = subprocess.run([SHOW, directory], stdout=subprocess.PIPE, check=True).stdout.decode()
     pid, time = EVENT.search(shown).groups()
     bash = next(p["pid"] for p in stat["by_process"] if p["comm"] == "bash")
     first, last = stat["first_ts"], stat["last_ts"]

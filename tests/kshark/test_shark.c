@@ -274,8 +274,8 @@ static void of_equal_stacks_that_of_the_own_buffer_is_taken(void **state)
 		assert_int_equal(shark_get_stack(m, r->stack)->sd, r->sd);
 }
 
-/* Count the fixtures of a folder for which KernelShark shows what the join says */
-static int folder_as_the_join_counts_it(const char *folder)
+/* Count the fixtures of a directory for which KernelShark shows what the join says */
+static int directory_as_the_join_counts_it(const char *directory)
 {
 	const char *fixtures = getenv("FIXTURES");
 	char path[4096], name[300];
@@ -287,7 +287,7 @@ static int folder_as_the_join_counts_it(const char *folder)
 	DIR *dir;
 
 	fixtures = fixtures ? fixtures : "build/fixtures";
-	snprintf(path, sizeof(path), "%s/%s", fixtures, folder);
+	snprintf(path, sizeof(path), "%s/%s", fixtures, directory);
 	dir = opendir(path);
 	assert_non_null(dir);
 	while ((de = readdir(dir))) {
@@ -296,7 +296,7 @@ static int folder_as_the_join_counts_it(const char *folder)
 		/* where positions coincide, a record can be unsure although its request is not */
 		if (!end || strcmp(end, ".dat") || !strcmp(de->d_name, "coinciding.dat"))
 			continue;
-		snprintf(path, sizeof(path), "%s/%s%s", fixtures, folder, de->d_name);
+		snprintf(path, sizeof(path), "%s/%s%s", fixtures, directory, de->d_name);
 		fd = open(path, O_RDONLY);
 		scan_file(&scan, fd);
 		close(fd);
@@ -304,7 +304,7 @@ static int folder_as_the_join_counts_it(const char *folder)
 		join_get_stats(scan.join, &st);
 		scan_free(&scan);
 		*end = '\0';
-		snprintf(name, sizeof(name), "%s%s", folder, de->d_name);
+		snprintf(name, sizeof(name), "%s%s", directory, de->d_name);
 		m = load(name);
 		if (m) {
 			counts(m, st.requests[JOIN_STACK], st.requests[JOIN_PENDING],
@@ -319,12 +319,12 @@ static int folder_as_the_join_counts_it(const char *folder)
 
 static void all_fixtures_as_the_join_counts_them(void **state)
 {
-	int nr = folder_as_the_join_counts_it("");
+	int nr = directory_as_the_join_counts_it("");
 
 	(void)state;
 	assert_true(nr > 15);
 	/* and in the other byte order */
-	assert_int_equal(folder_as_the_join_counts_it("big/"), nr);
+	assert_int_equal(directory_as_the_join_counts_it("big/"), nr);
 }
 
 static void loading_again_forgets_the_rows_before(void **state)

@@ -12,7 +12,7 @@ NATIVE_PROGS := $(NATIVE)/swap $(NATIVE)/threads $(NATIVE)/part-a.so $(NATIVE)/p
 NATIVE_PROGS += $(if $(filter x86_64,$(MACHINE)),$(CALLPATH)32 $(CALLPATH)32-bare $(NATIVE)/switch)
 NATIVE_CFLAGS := $(filter-out $(SAN_BUILD) $(COVERAGE_BUILD),$(CFLAGS_COMMON))
 
-# of other folders
+# of other directories
 NATIVE_OTHERS := $(CALLPATH) $(GUEST)/callpath-check $(GUEST)/leave
 
 # Guests of the patched kernel run these, too

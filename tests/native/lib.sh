@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# lib.sh BUILD-DIR: the tests of this folder start with it. They go on in a temporary folder, or are
-# skipped if this kernel or this user cannot load BPF programs.
+# lib.sh BUILD-DIR: the tests of this directory start with it. They go on in a temporary directory,
+# or are skipped if this kernel or this user cannot load BPF programs.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)

@@ -161,9 +161,9 @@ def count_other(result, table, spans):
     result.other = covered
 
 
-def make_table(tools, path, folder, states):
+def make_table(tools, path, directory, states):
     """The table as objdump reads it, in an ELF file; None with the reason if there is no table"""
-    section, wrapped = os.path.join(folder, "section"), os.path.join(folder, "wrapped.o")
+    section, wrapped = os.path.join(directory, "section"), os.path.join(directory, "wrapped.o")
     made = subprocess.run([tools.tables, "make", "-q", path, "-o", section],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                           errors="replace", check=False)
@@ -192,8 +192,8 @@ def check_table(tools, path):
         if elf.machine != EM_X86_64:
             result.why = "not of amd64"
             return result
-        with tempfile.TemporaryDirectory(prefix="rows-") as folder:
-            table, why = make_table(tools, path, folder, states)
+        with tempfile.TemporaryDirectory(prefix="rows-") as directory:
+            table, why = make_table(tools, path, directory, states)
         if not table:
             result.why = why[0]
             return result
@@ -242,7 +242,7 @@ def list_files(args, least):
     for arg in args:
         paths = [arg]
         if os.path.isdir(arg):
-            paths = (os.path.join(folder, name) for folder, _, names in os.walk(arg)
+            paths = (os.path.join(directory, name) for directory, _, names in os.walk(arg)
                      for name in names)
             paths = [path for path in paths if is_elf(path, least)]
         for path in paths:

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fake_tracefs - a preloaded library: a folder behaves like tracefs
+ * fake_tracefs - a preloaded library: a directory behaves like tracefs
  *
  * DIR is FAKE_TRACEFS in the environment.
  *
  * ioctl() of the file user_unwind_tables accepts every table. With FAKE_ADD_MS=N it takes N ms for
- * the table of a file in a folder "known", and appends a line for each file to DIR/added: "0" until
- * it has seen an instance trace, then "1"; and the file's path.
+ * the table of a file in a directory "known", and appends a line for each file to DIR/added: "0"
+ * until it has seen an instance trace, then "1"; and the file's path.
  *
- * mkdir() in DIR/tracing/instances fills the new folder from DIR/instance, or DIR/instance.maps;
- * rmdir() removes the folder with all its files. With FAKE_BUSY=N the first N calls of rmdir()
+ * mkdir() in DIR/tracing/instances fills the new directory from DIR/instance, or DIR/instance.maps;
+ * rmdir() removes the directory with all its files. With FAKE_BUSY=N the first N calls of rmdir()
  * fail, as they do while someone reads the instance. With FAKE_SLOW=N a mkdir() takes N more
  * seconds after it has made all files, and DIR/slow says so.
  *

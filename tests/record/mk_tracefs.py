@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-mk_tracefs.py - make a folder that looks like tracefs, with the ring buffers of a description
+mk_tracefs.py - make a directory that looks like tracefs, with the ring buffers of a description
 
     mk_tracefs.py SOURCE.src DIR [unpatched|lossy]
 
 SOURCE has the format of mk_tracedat.py. The buffers of SOURCE become the trace_pipe_raw files of
 the instances that fake_tracefs.so makes: the top buffer becomes that of an instance, the buffer
-"maps" that of an instance NAME.maps. With "unpatched" the folder is that of a kernel without
+"maps" that of an instance NAME.maps. With "unpatched" the directory is that of a kernel without
 deferred user stacks. With "lossy" each CPU dropped 7 events.
 """
 import os

@@ -3,9 +3,9 @@
 """
 mk_random.py - write trace.dat files of random records, to compare two ways to the same answer
 
-    mk_random.py SEED N FOLDER
+    mk_random.py SEED N DIRECTORY
 
-The script writes N files: FOLDER/SEED.dat and the files of the next numbers.
+The script writes N files: DIRECTORY/SEED.dat and the files of the next numbers.
 
 The records are those that a kernel writes, and now and then others: cookies without stacks and
 stacks without cookies, several requests with one cookie, interrupts between an event and its
@@ -115,10 +115,10 @@ def source(seed):
 
 
 def main():
-    first, nr, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-    os.makedirs(folder, exist_ok=True)
+    first, nr, directory = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    os.makedirs(directory, exist_ok=True)
     for seed in range(first, first + nr):
-        with open(os.path.join(folder, "%d.dat" % seed), "wb") as f:
+        with open(os.path.join(directory, "%d.dat" % seed), "wb") as f:
             f.write(mk_tracedat.parse(source(seed)).write())
 
 

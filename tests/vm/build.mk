@@ -75,8 +75,9 @@ test-kernel-deb: NEED_OPTION = --packages=kernel-deb
 test-kernel-deb: build
 	@+$(NEED) $(SUB) kernel && O=$(abspath $(O)) $(WITH_KERNEL) tests/vm/kernel-deb $(KERNEL)
 
-# Guests of s390x and arm64, with everything the guest runs by a cross compiler: O has a folder for
-# each. They run the tests that depend on the architecture, mainly of stacks, and tests/guest/arch.
+# Guests of s390x and arm64, with everything the guest runs by a cross compiler: O has a directory
+# for each. They run the tests that depend on the architecture, mainly of stacks, and
+# tests/guest/arch.
 TEST_ARCHES := s390x arm64
 FULL_TARGETS += test-arch
 CROSS_s390x := s390x-linux-gnu

@@ -34,11 +34,11 @@ FINAL = re.compile(r"^(?:  \| )?((?:WRONG|LOST): .*)$", re.M)
 
 def make_name(path):
     """tests/guest/tables/perf.sh is tables-perf; a test in trace/ has only its own name."""
-    folder, name = os.path.split(re.sub(r"\.sh$", "", os.path.realpath(path)))
-    parent, folder = os.path.split(folder)
-    if os.path.basename(parent) != "guest" or folder in ("trace", "arch"):
+    directory, name = os.path.split(re.sub(r"\.sh$", "", os.path.realpath(path)))
+    parent, directory = os.path.split(directory)
+    if os.path.basename(parent) != "guest" or directory in ("trace", "arch"):
         return name
-    return folder + "-" + name
+    return directory + "-" + name
 
 
 class Test:
@@ -244,7 +244,7 @@ class Runner:
                 shutil.rmtree(old, ignore_errors=True)
 
     def keep_files(self, out, test):
-        """Move what a test left in one boot's folder to the place where people look."""
+        """Move what a test left in one boot's directory to the place where people look."""
         for name in ("log/%s.log" % test.name, "files/" + test.name):
             src, dst = os.path.join(out, name), os.path.join(self.dir, name)
             remove_path(dst)

@@ -2,12 +2,12 @@
 """One virtual machine: start it, watch it, end it.
 
 A guest boots a kernel image and the cached Debian disk, which it never writes (snapshot=on).
-Through 9p it sees the tree read-only and one folder of the host read-write. It runs the jobs that
-it finds in that folder, and powers off. Three other events end a guest, each with a sentence that
-names the event:
+Through 9p it sees the tree read-only and one directory of the host read-write. It runs the jobs
+that it finds in that directory, and powers off. Three other events end a guest, each with a
+sentence that names the event:
 
   panic     the console shows that the kernel died
-  silence   neither the console nor the shared folder changed for `idle` seconds
+  silence   neither the console nor the shared directory changed for `idle` seconds
   timeout   the whole boot, or one job, took longer than allowed
 
 A kernel complaint (WARNING, lockdep, KASAN...) on the console does not end the guest by itself. The
@@ -17,7 +17,8 @@ KVM is used if a probe boots a guest with KVM in reasonable time; the answer is 
 reboots. Everything works without KVM. Machines other than amd64's are emulated; the kernel image
 determines the machine.
 
-A kernel is an image, the build folder of a kernel, or a folder that scripts/stock-kernel has made.
+A kernel is an image, the build directory of a kernel, or a directory that scripts/stock-kernel
+has made.
 """
 
 import ctypes
@@ -40,7 +41,7 @@ BUILD = os.path.realpath(os.environ.get("O") or os.path.join(ROOT, "build"))
 # loaded here: a child of a program with threads must not load it
 LIBC = ctypes.CDLL(None)
 
-# By Debian's name of the architecture: where a kernel's build folder has its image, the machine,
+# By Debian's name of the architecture: where a kernel's build directory has its image, the machine,
 # its console, how disks and shares are attached ("pci" or "ccw"), and options that only it needs.
 ARCHES = {
     "amd64": {"image": "arch/x86/boot/bzImage", "machine": "q35,usb=off", "bus": "pci",
@@ -51,7 +52,8 @@ ARCHES = {
               "console": "ttyAMA0", "append": ""},
 }
 
-# In a folder of scripts/stock-kernel, the image, next to the modules that it needs to mount a disk.
+# In a directory of scripts/stock-kernel, the image, next to the modules that it needs to mount a
+# disk.
 STOCK, INITRAMFS = "vmlinuz", "initramfs"
 
 # Lines that a healthy kernel never prints. The first group ends the boot.
@@ -132,7 +134,7 @@ def kernel_path(given=None):
 
 
 def arch_of(kernel):
-    """Whose kernel image this is, by its place in a build folder; amd64's otherwise."""
+    """Whose kernel image this is, by its place in a build directory; amd64's otherwise."""
     return next((name for name, a in ARCHES.items() if kernel.endswith("/" + a["image"])), "amd64")
 
 
@@ -311,7 +313,7 @@ def die_with_parent():
 
 
 def newest(path):
-    """A value that changes with the shared folder: the sizes of all files in it."""
+    """A value that changes with the shared directory: the sizes of all files in it."""
     total = 0
     for base, _, files in os.walk(path):
         for name in files:
@@ -356,7 +358,7 @@ def run(kernel, opt, out, jobs_timeout, total_timeout, idle=150, shares=(), on_p
                 console.poll()
                 reason = "panic: " + KMSG.sub("", console.dead)
             elif now - seen > idle:
-                reason = "silence: nothing on the console or in its folder for %d s" % idle
+                reason = "silence: nothing on the console or in its directory for %d s" % idle
             elif now - start > total_timeout:
                 reason = "timeout: the guest ran longer than %d s" % total_timeout
             elif console.job and now - console.job_since > jobs_timeout.get(
@@ -384,7 +386,7 @@ def run(kernel, opt, out, jobs_timeout, total_timeout, idle=150, shares=(), on_p
 def shell(kernel, opt, cmd=None, keep=None):
     """A guest on this terminal. With CMD it runs that and powers off; returns its exit code.
 
-    keep: a folder for what the command leaves in /host/out/files.
+    keep: a directory for what the command leaves in /host/out/files.
     """
     work = os.path.join(BUILD, "vm", "run.%d" % os.getpid() if cmd else "shell")
     out = os.path.join(work, "out")

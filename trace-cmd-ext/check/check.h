@@ -41,7 +41,7 @@ void check_add(struct check *c, enum check_level level, const char *group, const
 	       const char *remedy, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 void check_kernel(struct check *c, const char *tracefs);
-/* Check the instances, and the files in the current folder. */
+/* Check the instances, and the files in the current directory. */
 void check_recorders(struct check *c);
 /* Check a file that a recorder has not completed; false: unfinished_is_name() is false. */
 bool check_unfinished(struct check *c, const char *path);

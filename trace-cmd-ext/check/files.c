@@ -227,7 +227,7 @@ void check_running(struct check *c)
 		return;
 	ret = tables_get_cache_error(t);
 	if (ret)
-		check_add(c, CHECK_NOTE, "programs that run", "folder of tables",
+		check_add(c, CHECK_NOTE, "programs that run", "directory of tables",
 			  "it must belong to you, and nobody else may write to it",
 			  "it cannot be used (%s), so all are made again each time",
 			  strerror(-ret));

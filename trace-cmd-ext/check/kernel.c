@@ -353,7 +353,7 @@ static void check_clock(struct check *c)
 
 static void check_plugin(struct check *c)
 {
-	/* libtraceevent's folders: of the machine that built this, and of other systems */
+	/* libtraceevent's directories: of the machine that built this, and of other systems */
 	static const char *const libs[] = {
 		TRACEEVENT_LIB, "/usr/lib64", "/usr/lib", "/usr/local/lib", "/usr/local/lib64",
 	};
@@ -374,8 +374,8 @@ static void check_plugin(struct check *c)
 			goto found;
 	}
 	check_add(c, CHECK_NOTE, "tools", "plugin_ustack.so",
-		  "run make install, or set TRACEEVENT_PLUGIN_DIR to its folder",
-		  "it is in no plugin folder: trace-cmd report and KernelShark show user stacks "
+		  "run make install, or set TRACEEVENT_PLUGIN_DIR to its directory",
+		  "it is in no plugin directory: trace-cmd report and KernelShark show user stacks "
 		  "apart from their events; trace-ustack report needs no plugin");
 	return;
 found:

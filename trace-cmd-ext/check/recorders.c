@@ -3,7 +3,7 @@
  * recorders.c - what recorders left: files that are not complete, and instances
  *
  * Files are completed first, because the data left in their instances belongs in them. The check
- * looks for files in the current folder, where a recorder puts its file by default. It reports
+ * looks for files in the current directory, where a recorder puts its file by default. It reports
  * recorders at work and leaves them alone.
  */
 #include <dirent.h>
@@ -63,7 +63,7 @@ bool check_unfinished(struct check *c, const char *path)
 	return true;
 }
 
-static void check_folder(struct check *c)
+static void check_directory(struct check *c)
 {
 	DIR *dir = opendir(".");
 	struct unfinished u;
@@ -85,7 +85,7 @@ void check_recorders(struct check *c)
 	size_t nr, i;
 	int ret;
 
-	check_folder(c);
+	check_directory(c);
 	if (!c->traces || instance_list(&left, &nr))
 		return;
 	for (i = 0; i < nr; i++) {

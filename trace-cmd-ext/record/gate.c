@@ -108,7 +108,7 @@ static bool add_libraries(struct rec_gate *g, int fd, const char *path, pid_t pi
 		return false;
 	fd_get_path(root, top, sizeof(top));
 	len = strlen(top);
-	/* a task whose root is a folder of ours */
+	/* a task whose root is a directory of ours */
 	if (len > 1 && !strncmp(path, top, len) && path[len] == '/')
 		path += len;
 	all = libs_for_each(fd, path, root, &(struct libs_calls){ add_library, has_time, g });
@@ -200,7 +200,7 @@ static int mark_mount(int fanotify, const char *dir)
 	return ret;
 }
 
-/* Returns 0 if any file system is marked; @root: that of the folder / is. */
+/* Returns 0 if any file system is marked; @root: that of the directory / is. */
 static int mark_file_systems(int fanotify, bool *root)
 {
 	FILE *f = setmntent("/proc/self/mounts", "re");

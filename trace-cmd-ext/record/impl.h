@@ -114,7 +114,7 @@ struct rec_buffer {
 	struct tracefs_instance *instance;
 	char name[64];
 	const char *label;		/* its name in the file; "": the top buffer */
-	int lock;			/* descriptor of its folder; held until the end */
+	int lock;			/* descriptor of its directory; held until the end */
 	struct rec_stream *stream;	/* one per CPU, while recording */
 	bool recorded;			/* the files of its CPUs exist */
 	char **stats;			/* per_cpu/cpuN/stats at the end, one per CPU */
@@ -258,7 +258,7 @@ int rec_remove_instances(struct rec *r);
 /* ---- instances.c ---- */
 
 /*
- * Lock the folder of an instance: shared as one of its owners (@own), or exclusively to find out
+ * Lock the directory of an instance: shared as one of its owners (@own), or exclusively to find out
  * that nobody owns it. A descriptor, or -errno.
  */
 int instance_lock(const char *name, bool own);
@@ -366,8 +366,8 @@ struct libs_calls {
 
 /*
  * Call add() for each library that the ELF file names, and for each library that those libraries
- * name, if the library exists below the folder @root. @path is the path of the ELF file there, for
- * $ORIGIN. Returns false if more() ended the search.
+ * name, if the library exists below the directory @root. @path is the path of the ELF file there,
+ * for $ORIGIN. Returns false if more() ended the search.
  */
 bool libs_for_each(int fd, const char *path, int root, const struct libs_calls *calls);
 

@@ -3,7 +3,7 @@
  * instances.c - instances of recorders that are gone
  *
  * An instance is named trace-ustack-PID, or trace-ustack-PID.maps. A recorder and its guard keep a
- * shared lock on the instance's folder. The lock ends with them, however they end, and means the
+ * shared lock on the instance's directory. The lock ends with them, however they end, and means the
  * same in every PID namespace. A process that gets an exclusive lock has found an instance without
  * an owner. Between mkdir and lock of a new instance there are some microseconds; during these the
  * PID in its name says that its owner is alive.

@@ -293,8 +293,8 @@ static bool copy_map(int from, int dir, const char *name)
 	return false;
 }
 
-/* Open the folder, and make it first if needed; a descriptor, or -1. */
-static int open_folder(const char *path)
+/* Open the directory, and make it first if needed; a descriptor, or -1. */
+static int open_directory(const char *path)
 {
 	if (mkdir(path, 0755) && errno != EEXIST)
 		return -1;
@@ -365,7 +365,7 @@ void rec_jit_save_maps(struct rec *r, struct rec_jit_map *maps, size_t nr)
 		if (fd < 0)
 			continue;
 		if (dir < 0)
-			dir = open_folder(path);
+			dir = open_directory(path);
 		if (dir >= 0 && !index)
 			index = open_index(r, dir);
 		snprintf(name, sizeof(name), "perf-%u.map", maps[i].tgid);

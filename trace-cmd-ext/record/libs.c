@@ -216,7 +216,7 @@ static void add_dir(struct search *s, char *dir)
 		s->dir[s->nr_dirs++] = dir;
 }
 
-/* Add the folders of a list as DT_RUNPATH; @origin: the folder of the file that has it */
+/* Add the directories of a list as DT_RUNPATH; @origin: the directory of the file that has it */
 static void add_dirs(struct search *s, const char *list, const char *origin)
 {
 	static const char *const forms[] = { "$ORIGIN", "${ORIGIN}" };

@@ -86,7 +86,7 @@ const char *rec_tracefs_find(const char *dir, bool may_mount, struct tool_why *w
  * nothing about a process in a trace, and no process can be chosen by its PID.
  */
 bool rec_tracefs_in_other_pid_namespace(void);
-/* Does this file or folder of the top instance exist? */
+/* Does this file or directory of the top instance exist? */
 bool rec_tracefs_exists(const char *file);
 /* Print every change to standard error. */
 void rec_tracefs_set_verbose(bool on);

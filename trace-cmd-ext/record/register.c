@@ -209,7 +209,7 @@ int rec_tables_start(struct rec *r)
 	r->tables = s;
 	ret = tables_get_cache_error(s->t);
 	if (ret)
-		tool_error("the folder of tables cannot be used (%s), so all are made again; it "
+		tool_error("the table directory cannot be used (%s), so all are made again; it "
 			   "must belong to you, and nobody else may write to it", strerror(-ret));
 	ret = tables_follow(s->t, true);
 	if (!ret)

@@ -160,7 +160,7 @@ int rec_make_instances(struct rec *r)
 	read_instance_facts(r);
 	if (r->nr_cpus > 0)
 		return 0;
-	tool_error("instances/%s has no per_cpu folders; is that a tracefs?",
+	tool_error("instances/%s has no per_cpu directories; is that a tracefs?",
 		   r->buf[BUF_EVENTS].name);
 	return TOOL_FAIL;
 }

@@ -43,7 +43,7 @@ static const char *use_tracefs(const char *dir, struct tool_why *why)
 	return tracefs_tracing_dir();
 }
 
-/* Returns 0 or -errno; -EACCES if only root may search the folder. */
+/* Returns 0 or -errno; -EACCES if only root may search the directory. */
 static int stat_events(const char *dir)
 {
 	char path[PATH_MAX];

@@ -150,7 +150,7 @@ static int open_tables(struct serve *s, bool no_cache)
 	}
 	ret = tables_get_cache_error(s->session);
 	if (ret && !s->quiet)
-		complain(s, "the folder of tables cannot be used (%s), so all are made again; it "
+		complain(s, "the table directory cannot be used (%s), so all are made again; it "
 			 "must belong to you, and nobody else may write to it", strerror(-ret));
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* amd64.h - what the files of this folder provide for struct arch */
+/* amd64.h - what the files of this directory provide for struct arch */
 #ifndef ARCH_AMD64_H
 #define ARCH_AMD64_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* arm64.h - what the files of this folder provide for struct arch */
+/* arm64.h - what the files of this directory provide for struct arch */
 #ifndef ARCH_ARM64_H
 #define ARCH_ARM64_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* i386.h - what the files of this folder provide for struct arch */
+/* i386.h - what the files of this directory provide for struct arch */
 #ifndef ARCH_I386_H
 #define ARCH_I386_H
 

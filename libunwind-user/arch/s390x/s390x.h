@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* s390x.h - what the files of this folder provide for struct arch */
+/* s390x.h - what the files of this directory provide for struct arch */
 #ifndef ARCH_S390X_H
 #define ARCH_S390X_H
 

@@ -83,7 +83,7 @@ static int open_checked(const char *root, const char *path, const uint8_t *id, s
 	return -1;
 }
 
-/* Try the folder in the root of the symbols first, then in @root. */
+/* Try the directory in the root of the symbols first, then in @root. */
 static int find_by_build_id(const struct uu_symbols *syms, const char *root, const uint8_t *id,
 			    size_t size, struct place *place)
 {
@@ -208,7 +208,7 @@ int debugfile_find(struct uu_symbols *syms, const struct file *f, Elf *elf, stru
 	return -1;
 }
 
-/* The section is a file's name, which may be relative to the folder of @from, and a build ID. */
+/* The section is a file's name, which may be relative to the directory of @from, and a build ID. */
 int debugfile_open_alt(const struct uu_symbols *syms, const struct place *from, Elf *elf,
 		       bool *named)
 {

@@ -116,7 +116,7 @@ subprocess.run(["true"])
 END
 check_case "python3" python3 --min 300 --expect Py_BytesMain,_start -- python3 script.py
 
-# For setuid programs, the loader takes only setuid modules from system folders. The module then
+# For setuid programs, the loader takes only setuid modules from system directories. The module then
 # ignores the settings and files of the user, and reads root's cache.
 cp $MODULE $SYSTEM && chmod u+s $SYSTEM
 cp $TPROG/registered /usr/local/bin/registered-setuid && chmod u+s /usr/local/bin/registered-setuid

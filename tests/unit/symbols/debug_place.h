@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * debug_place.h - a folder in which tests of debug files build programs with shell commands
+ * debug_place.h - a directory in which tests of debug files build programs with shell commands
  *
  * A test fails if such a command fails.
  */
@@ -29,7 +29,7 @@ static const char source[] =
 	"int outer(int n) { return hidden(n) + 1; }\n"
 	"int main(int argc, char **argv) { (void)argv; return outer(argc) == 0; }\n";
 
-/* Run a command in the folder; its exit code. */
+/* Run a command in the directory; its exit code. */
 static __attribute__((format(printf, 1, 2))) int try(const char *fmt, ...)
 {
 	char cmd[4096];
@@ -80,7 +80,7 @@ static void begin(void)
 	assert_non_null(syms);
 }
 
-/* The build-id of a file in the folder as text. */
+/* The build-id of a file in the directory as text. */
 static const char *id_text(const char *file)
 {
 	static char text[64];

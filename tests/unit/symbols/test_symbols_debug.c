@@ -182,7 +182,7 @@ static void by_debuglink_in_dot_debug(void **state)
 	assert_known("dir/linked", "all", UU_DEBUG_LINK);
 }
 
-static void by_debuglink_below_the_debug_folder(void **state)
+static void by_debuglink_below_the_debug_directory(void **state)
 {
 	(void)state;
 	linked();
@@ -208,7 +208,7 @@ static void a_debuglink_to_another_build_is_refused(void **state)
 	assert_known("dir/linked", "nothing", UU_DEBUG_NONE);
 }
 
-static void a_debuglink_leads_to_no_other_folder(void **state)
+static void a_debuglink_leads_to_no_other_directory(void **state)
 {
 	(void)state;
 	/* "./dir/x" in place of "full.debug": its CRC would be right */
@@ -472,10 +472,10 @@ int main(void)
 		T(a_debug_file_with_another_build_id_is_refused),
 		T(by_debuglink_next_to_the_file),
 		T(by_debuglink_in_dot_debug),
-		T(by_debuglink_below_the_debug_folder),
+		T(by_debuglink_below_the_debug_directory),
 		T(a_debuglink_with_another_crc_is_refused),
 		T(a_debuglink_to_another_build_is_refused),
-		T(a_debuglink_leads_to_no_other_folder),
+		T(a_debuglink_leads_to_no_other_directory),
 		T(minidebuginfo_has_functions),
 		T(what_dwz_moved_to_a_common_file),
 		T(split_units_are_called_unsupported),

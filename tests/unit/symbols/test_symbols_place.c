@@ -2,8 +2,8 @@
 /*
  * test_symbols_place.c - finds files that are not at their recorded path
  *
- * A file may be in the root folder of a process, at another path, in a folder by build ID, or on a
- * server. Nothing may go to the network unless the user asks for it.
+ * A file may be in the root directory of a process, at another path, in a directory by build ID, or
+ * on a server. Nothing may go to the network unless the user asks for it.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -45,7 +45,7 @@ static int ask(const char *path, int pid, bool with_id)
 	return ret;
 }
 
-/* A process with place/root as its root folder; 0: that is not possible here. */
+/* A process with place/root as its root directory; 0: that is not possible here. */
 static pid_t container(void)
 {
 	int ready[2];

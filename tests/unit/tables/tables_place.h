@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* tables_place.h - a folder for the tests of tables, and a file that has a table: the C library */
+/* tables_place.h - a directory for tests of tables, and a file with a table: the C library */
 #ifndef TABLES_PLACE_H
 #define TABLES_PLACE_H
 

@@ -189,7 +189,7 @@ static void what_cannot_be_registered_says_why(void **state)
 	tables_close(t);
 }
 
-static void without_a_folder_tables_are_made_all_the_same(void **state)
+static void without_a_directory_tables_are_made_all_the_same(void **state)
 {
 	struct tables_session *t;
 
@@ -443,7 +443,7 @@ static void what_ran_before_is_registered_before_it_runs_again(void **state)
 	assert_list(two, "");
 }
 
-static void only_what_is_there_now_and_in_the_folder_is_recalled(void **state)
+static void only_what_is_there_now_and_in_the_directory_is_recalled(void **state)
 {
 	struct tables_session *t;
 	char one[256];
@@ -546,7 +546,7 @@ int main(void)
 		T(a_32_bit_file_brings_its_vdso),
 		T(the_caller_takes_files_in_place_of_the_kernel),
 		T(what_cannot_be_registered_says_why),
-		T(without_a_folder_tables_are_made_all_the_same),
+		T(without_a_directory_tables_are_made_all_the_same),
 		T(the_vdso_has_a_table_for_its_own_code),
 		T(a_refused_table_of_the_vdso_is_freed),
 		T(all_that_runs_is_registered_and_later_what_is_new),
@@ -554,7 +554,7 @@ int main(void)
 		T(a_scan_can_be_ended),
 		T(what_is_started_later_is_followed_until_it_is_stopped),
 		T(what_ran_before_is_registered_before_it_runs_again),
-		T(only_what_is_there_now_and_in_the_folder_is_recalled),
+		T(only_what_is_there_now_and_in_the_directory_is_recalled),
 		T(a_recall_can_be_ended),
 		T(the_rest_of_a_recall_is_done_by_who_follows),
 	};

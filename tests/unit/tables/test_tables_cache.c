@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * test_tables_cache.c - tables of files that are kept in a folder
+ * test_tables_cache.c - tables of files that are kept in a directory
  *
- * The tests check by what a file is known, damaged files, the limit of the folder's size, and
+ * The tests check by what a file is known, damaged files, the limit of the directory's size, and
  * several writers.
  */
 #include <dirent.h>
@@ -357,7 +357,7 @@ static void a_damaged_file_is_made_again(void **state)
 	tables_cache_close(c);
 }
 
-static void a_folder_that_others_may_write_to_is_not_used(void **state)
+static void a_directory_that_others_may_write_to_is_not_used(void **state)
 {
 	struct tables_cache *c;
 
@@ -417,7 +417,7 @@ static void use_long_ago(void)
 	closedir(dir);
 }
 
-static void the_folder_is_bounded_and_the_oldest_goes_first(void **state)
+static void the_directory_is_bounded_and_the_oldest_goes_first(void **state)
 {
 	struct tables_cache *c = open_cache(100000);
 	uint64_t bytes;
@@ -521,8 +521,8 @@ int main(void)
 		T(others_may_read_what_they_could_make_themselves),
 		T(a_build_id_that_anyone_could_have_written_is_not_believed),
 		T(a_damaged_file_is_made_again),
-		T(a_folder_that_others_may_write_to_is_not_used),
-		T(the_folder_is_bounded_and_the_oldest_goes_first),
+		T(a_directory_that_others_may_write_to_is_not_used),
+		T(the_directory_is_bounded_and_the_oldest_goes_first),
 		T(writers_at_the_same_time_do_not_disturb_readers),
 		T(a_file_that_is_written_has_no_address_in_its_name),
 	};

@@ -112,7 +112,7 @@ static void *add_files(void *arg)
 	return NULL;
 }
 
-/* Count files of our folder only: the session follows other programs of the machine, too. */
+/* Count files of our directory only: the session follows other programs of the machine, too. */
 static void count_covered(void *ctx, const struct tables_file *file)
 {
 	*(unsigned int *)ctx += !strncmp(file->path, tmp, strlen(tmp)) &&

@@ -79,7 +79,7 @@ struct messages {
 	uint64_t events, gaps;
 };
 
-/* 0, or -errno with @why. Temporary files are in the folder of @path. */
+/* 0, or -errno with @why. Temporary files are in the directory of @path. */
 int messages_read(struct messages *m, const char *path, int nr_cpus, char *why, size_t size);
 void messages_free(struct messages *m);
 /*

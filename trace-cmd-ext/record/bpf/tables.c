@@ -586,7 +586,7 @@ int bpfsrc_tables_open(const struct bpfsrc_table_maps *maps, struct bpfsrc_table
 		t->full.rule = NULL;
 		goto fail;
 	}
-	/* without the folder, each table is made again */
+	/* without the directory, each table is made again */
 	tables_cache_open(NULL, 0, &t->cache);
 	add_vdsos(t);
 	sigfillset(&all);
