@@ -27,7 +27,6 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -319,7 +318,6 @@ static void follow_free(struct tables_follow *f)
 int tables_follow(struct tables_session *t, bool scan)
 {
 	struct tables_follow *f;
-	sigset_t all, old;
 	int ret;
 
 	if (t->follow)
@@ -336,11 +334,7 @@ int tables_follow(struct tables_session *t, bool scan)
 	ret = f->stop < 0 || f->hand_over < 0 ? -errno : open_rings(f);
 	if (ret)
 		goto fail;
-	/* The threads of the program handle signals, this thread does not */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = -pthread_create(&f->thread, NULL, follow_mappings, f);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	ret = thread_start(&f->thread, follow_mappings, f);
 	if (ret)
 		goto fail;
 	t->follow = f;

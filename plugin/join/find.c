@@ -5,11 +5,6 @@
  */
 #include "impl.h"
 
-static uint64_t get_distance(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
 static struct task *find_task(struct join *j, uint32_t tid)
 {
 	return vec_find(&j->tasks, &j->task_idx, tid, tid);

@@ -106,6 +106,11 @@ struct join {
 	bool finished;
 };
 
+static inline uint64_t get_distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
 /* sort.c: sort runs by (tid, stream, pos), and stacks by (tid, cookie, ts). 0 or -ENOMEM. */
 int sort_runs(struct join *j);
 int sort_stacks(struct join *j);

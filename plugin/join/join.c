@@ -241,10 +241,8 @@ static void note_record(struct task *t, uint64_t cookie, uint64_t ts)
 /* Can the stack be the one that @again refers to? It was recorded a moment before. */
 static bool may_be_first(struct join *j, const struct stack *s, const struct stack *again)
 {
-	uint64_t distance = s->ts > again->ts ? s->ts - again->ts : again->ts - s->ts;
-
 	/* without a period, the clock is one for all CPUs */
-	if (j->period ? distance >= j->period : s->ts > again->ts)
+	if (j->period ? get_distance(s->ts, again->ts) >= j->period : s->ts > again->ts)
 		return false;
 	return !s->came_again && !(s->flags & STACK_CUT_OUTER);
 }
@@ -276,7 +274,10 @@ static const struct stack *find_first(struct join *j, const struct task *t,
 	return found;
 }
 
-/* A stack in one record is whole, and the kernel refers to no other. */
+/*
+ * Give each reference the addresses of the stack that it refers to. That stack was one record, so
+ * no part of it is missing.
+ */
 static void find_firsts(struct join *j, const struct task *t)
 {
 	const struct stack *first;

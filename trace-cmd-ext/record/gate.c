@@ -158,15 +158,10 @@ static void *run_maker(void *arg)
 
 static int start_maker(struct rec_gate *g)
 {
-	sigset_t all, old;
-	int ret;
+	int ret = thread_start(&g->maker, run_maker, g);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
-	ret = pthread_create(&g->maker, NULL, run_maker, g);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	g->has_maker = !ret;
-	return -ret;
+	return ret;
 }
 
 /* ------------------------------- file systems ----------------------------- */

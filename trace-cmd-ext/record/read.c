@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -211,16 +210,12 @@ static void close_stream(struct rec_stream *s)
 
 static int start_readers(struct rec *r)
 {
-	sigset_t all, old;
 	int i, n, cpu, err = 0;
 
 	r->nr_readers = (r->nr_cpus + CPUS_PER_THREAD - 1) / CPUS_PER_THREAD;
 	r->reader = calloc(r->nr_readers, sizeof(*r->reader));
 	if (!r->reader)
 		return tool_report_no_memory();
-	/* only the waiting thread takes signals */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
 	for (n = 0; n < r->nr_readers && !err; n++) {
 		struct rec_reader *t = &r->reader[n];
 
@@ -232,10 +227,9 @@ static int start_readers(struct rec *r)
 					t->stream[t->nr++] = &r->buf[i].stream[cpu];
 		if (!t->nr)
 			continue;
-		err = pthread_create(&t->thread, NULL, read_streams, t);
+		err = -thread_start(&t->thread, read_streams, t);
 		t->running = !err;
 	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err)
 		return 0;
 	tool_error("the threads that read the buffers cannot be started: %s", strerror(err));

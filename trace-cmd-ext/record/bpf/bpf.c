@@ -14,7 +14,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -431,15 +430,11 @@ int bpfsrc_add_table(struct bpfsrc *s, int fd, const char *path)
 
 int bpfsrc_start(struct bpfsrc *s)
 {
-	sigset_t all, old;
 	int ret;
 
 	if (s->started)
 		return -EBUSY;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = -pthread_create(&s->thread, NULL, drain_ring, s);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	ret = thread_start(&s->thread, drain_ring, s);
 	if (ret)
 		return ret;
 	s->started = true;

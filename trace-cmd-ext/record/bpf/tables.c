@@ -19,7 +19,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -569,7 +568,6 @@ void bpfsrc_tables_request(struct bpfsrc_tables *t, uint32_t tgid, const struct 
 int bpfsrc_tables_open(const struct bpfsrc_table_maps *maps, struct bpfsrc_tables **tables)
 {
 	struct bpfsrc_tables *t = calloc(1, sizeof(*t));
-	sigset_t all, old;
 	int ret;
 
 	*tables = NULL;
@@ -589,10 +587,7 @@ int bpfsrc_tables_open(const struct bpfsrc_table_maps *maps, struct bpfsrc_table
 	/* without the directory, each table is made again */
 	tables_cache_open(NULL, 0, &t->cache);
 	add_vdsos(t);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = -pthread_create(&t->thread, NULL, make_wanted_tables, t);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	ret = thread_start(&t->thread, make_wanted_tables, t);
 	if (ret)
 		goto fail;
 	t->started = true;
