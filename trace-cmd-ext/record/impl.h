@@ -433,7 +433,7 @@ void rec_unblock_signals(void);
 /* Has a signal come that says to end? */
 bool rec_wait_interrupted(void);
 
-/* ---- jit.c, summary.c ---- */
+/* ---- jit.c ---- */
 
 /* Note which maps exist. Call this function just before the first event. */
 void rec_jit_start(struct rec *r);
@@ -450,6 +450,7 @@ size_t rec_jit_find_maps(const struct rec *r, const uint32_t *tgids, size_t nr,
 /* Copy these maps into FILE.jit. */
 void rec_jit_save_maps(struct rec *r, struct rec_jit_map *maps, size_t nr);
 void rec_jit_stop(struct rec *r);
+
 /* ---- summary.c ---- */
 
 /* Read the complete file: save the maps of JIT code, print the summary, and write --json. */

@@ -37,8 +37,7 @@
 #define EVENT		40		/* and 41; 42 is a system call */
 #define SAMPLE		60
 #define FUNCTION	1
-#define PROBE		43		/* and 44: kprobe events; 45 is a uprobe event */
-
+#define PROBE		43		/* and 44: kprobe events */
 #define UPROBE		45
 #define HARDIRQ		0x08
 #define IRQS_OFF	0x01
@@ -91,13 +90,14 @@ static void add_record(int cpu, uint64_t time, int type, unsigned int flags, uin
 
 	if (used[cpu] + 24 + words * 4 > page_size - 16)
 		end_page(cpu, 0, 0);
-	if (!used[cpu])
+	if (!used[cpu]) {
 		memcpy(page[cpu], &time, 8);
-	else if ((time - last[cpu]) >> 27) {
+	} else if ((time - last[cpu]) >> 27) {
 		add_word(cpu, 30 | ((time - last[cpu]) & ((1 << 27) - 1)) << 5);
 		add_word(cpu, (time - last[cpu]) >> 27);
-	} else
+	} else {
 		delta = time - last[cpu];
+	}
 	last[cpu] = time;
 	add_word(cpu, (words <= 28 ? words : 0) | delta << 5);
 	if (words > 28)
@@ -148,7 +148,7 @@ static void send_sample(int cpu, uint64_t time, uint32_t tid, uint64_t id, unsig
 {
 	send_own((struct msg_sample){ .event = { .cpu = cpu, .time = time, .tid = tid, .stack = id,
 						 .event = SAMPLE }, .nr = nr,
-				      .flags = HARDIRQ | 1 });
+				      .flags = HARDIRQ | IRQS_OFF });
 }
 
 static void send_function(int cpu, uint64_t time, uint32_t tid, uint64_t id, unsigned int nr,
@@ -318,7 +318,7 @@ static void print_data(struct text *t, const unsigned char *data, unsigned int s
 		break;
 	case SAMPLE:
 		assert_int_equal(size, 16);
-		assert_int_equal(w[0] >> 16, HARDIRQ | 1);
+		assert_int_equal(w[0] >> 16, HARDIRQ | IRQS_OFF);
 		text_addf(t, "p%u@%llu ", w[2], (unsigned long long)ts);
 		break;
 	case FUNCTION:

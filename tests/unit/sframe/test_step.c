@@ -114,7 +114,7 @@ static void the_cfa_may_be_above_a_saved_sp(void **state)
 }
 
 /* The kernel's signal frame holds SP itself */
-static void a_saved_sp_is_no_signal_frame(void **state)
+static void a_saved_sp_is_not_a_signal_frame(void **state)
 {
 	struct sframe_row row = SIGFRAME;
 
@@ -199,7 +199,7 @@ static void the_stack_goes_up(void **state)
 	assert_int_equal(assert_step_fails(ROW(FP(16), SAVED(-8), SAME)), -EINVAL);
 }
 
-static void what_is_not_aligned_is_no_frame(void **state)
+static void unaligned_addresses_are_refused(void **state)
 {
 	(void)state;
 	assert_int_equal(assert_step_fails(ROW(SP(12), SAVED(-8), SAME)), -EINVAL);
@@ -210,7 +210,7 @@ static void what_is_not_aligned_is_no_frame(void **state)
 	assert_int_equal(assert_step_fails(ROW(FP(16), SAVED(-8), SAVED(-16))), -EINVAL);
 }
 
-static void only_rules_are_rules(void **state)
+static void rules_with_an_invalid_base_are_refused(void **state)
 {
 	(void)state;
 	assert_int_equal(assert_step_fails(ROW(SAME, SAVED(-8), SAME)), -EBADMSG);
@@ -598,14 +598,14 @@ int main(void)
 		cmocka_unit_test_setup(a_frame_on_fp_is_read_at_once, setup),
 		cmocka_unit_test_setup(ra_may_be_anywhere, setup),
 		cmocka_unit_test_setup(the_cfa_may_be_above_a_saved_sp, setup),
-		cmocka_unit_test_setup(a_saved_sp_is_no_signal_frame, setup),
+		cmocka_unit_test_setup(a_saved_sp_is_not_a_signal_frame, setup),
 		cmocka_unit_test_setup(fp_may_be_saved_elsewhere, setup),
 		cmocka_unit_test_setup(a_return_address_is_looked_up_before_itself, setup),
 		cmocka_unit_test_setup(the_walk_ends_at_the_outermost_frame, setup),
 		cmocka_unit_test_setup(memory_that_cannot_be_read_is_an_error, setup),
 		cmocka_unit_test_setup(the_stack_goes_up, setup),
-		cmocka_unit_test_setup(what_is_not_aligned_is_no_frame, setup),
-		cmocka_unit_test_setup(only_rules_are_rules, setup),
+		cmocka_unit_test_setup(unaligned_addresses_are_refused, setup),
+		cmocka_unit_test_setup(rules_with_an_invalid_base_are_refused, setup),
 		cmocka_unit_test_setup(the_innermost_frame_has_all_registers, setup),
 		cmocka_unit_test_setup(a_caller_has_sp_and_fp_alone, setup),
 		cmocka_unit_test_setup(a_register_that_is_kept_is_known_in_callers, setup),
