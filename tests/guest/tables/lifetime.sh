@@ -45,7 +45,7 @@ rewrite_app()
 	cat $1 >./app
 }
 check "a rewritten file: other contents are written" rewrite_app $CALLPATH
-check "a rewritten file: recorded" record_command ./app -o path -n 5
+check "a rewritten file: recorded" record_command ./app -o path -n 50
 check "a rewritten file: no stack is by the old table" \
 	complete app --percent 0 --min 1 --never chain_a
 is_listed_changed()
