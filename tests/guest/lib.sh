@@ -90,6 +90,12 @@ need_kernel()
 		die "options/$OPT is missing: this kernel has no deferred user stacks"
 }
 
+# need_option NAME: the kernel has options/NAME
+need_option()
+{
+	[ -e $T/options/$1 ] || die "options/$1 is missing"
+}
+
 need_program()
 {
 	local p

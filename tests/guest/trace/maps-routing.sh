@@ -8,7 +8,7 @@
 need_kernel
 need_program $CALLPATH
 M=userstacktrace_maps
-[ -e $T/options/$M ] || die "options/$M is missing"
+need_option $M
 I=$T/instances
 
 run_callpath()

@@ -64,7 +64,7 @@ trace_getppid()
 	echo 1 >$T/events/syscalls/sys_enter_getppid/enable
 }
 
-[ -e $T/options/userstacktrace_maps ] || die "options/userstacktrace_maps is missing"
+need_option userstacktrace_maps
 [ -e $T/events/syscalls/sys_enter_getppid/enable ] || die "there is no event sys_enter_getppid"
 trace_getppid
 

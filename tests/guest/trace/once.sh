@@ -10,7 +10,7 @@
 need_kernel
 need_program $CALLPATH
 ONCE=userstacktrace_once
-[ -e $T/options/$ONCE ] || die "options/$ONCE is missing"
+need_option $ONCE
 I=$T/instances
 mkdir $I/once $I/all
 for dir in $I/once $I/all; do
