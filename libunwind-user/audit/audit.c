@@ -36,6 +36,7 @@
 #include "audit.h"
 #include "sys.h"
 #include "libunwind-user/abi/abi.h"
+#include "libunwind-user/base/base.h"
 
 #define EXPORT	__attribute__((visibility("default")))
 
@@ -406,7 +407,7 @@ EXPORT unsigned int la_version(unsigned int version)
 	if (unregister_range(1, 2) != -ENOENT ||
 	    sys_prctl(PR_GET_AUXV, aux, sizeof(aux) - sizeof(*aux)) < 0)
 		return 0;
-	aux[sizeof(aux) / sizeof(*aux) - 1].a_type = AT_NULL;
+	aux[ARRAY_SIZE(aux) - 1].a_type = AT_NULL;
 	for (a = aux; a->a_type != AT_NULL; a++) {
 		switch (a->a_type) {
 		case AT_PHDR:

@@ -11,6 +11,7 @@
  *	elf32.h	headers of 32-bit ELF files
  *	limit.h	limits of a helper process: its CPU time, and the life of its parent
  *	clock.h	reads clocks
+ *	stamp.h	says whether a file has changed
  *	thread.h	starts a thread that handles no signals
  */
 #ifndef UU_BASE_H
@@ -22,6 +23,7 @@
 #include "fd.h"
 #include "json.h"
 #include "limit.h"
+#include "stamp.h"
 #include "text.h"
 #include "thread.h"
 #include "utf8.h"

@@ -15,6 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The number of elements of an array; not for a pointer. libiberty.h defines the same. */
+#ifndef ARRAY_SIZE
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#endif
+
 #define VEC(type) struct { type *v; size_t nr, room; }
 
 /*

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "impl.h"
+#include "libunwind-user/base/base.h"
 
 /* Go programs have megabytes of code without .eh_frame, and frame pointers. */
 #define MAX_GAPS	(4u << 20)
@@ -238,7 +239,7 @@ static bool find_last_fallthrough(struct flow *f, const struct rows_fde *fde, co
 			to = op->target - base;
 			if ((op->next == ARCH_BRANCH || op->next == ARCH_JUMP) &&
 			    op->target >= base && to < size && !seen[to]) {
-				if (nr == sizeof(todo) / sizeof(*todo))
+				if (nr == ARRAY_SIZE(todo))
 					return false;
 				todo[nr++] = to;
 			}

@@ -30,6 +30,7 @@
 #include <string.h>
 
 #include "impl.h"
+#include "libunwind-user/base/base.h"
 
 #define BLOCK		"v8_Default_embedded_blob_code_"
 #define BUILTIN		"Builtins_"
@@ -88,7 +89,7 @@ static bool is_called(const char *name)
 	};
 	unsigned int i;
 
-	for (i = 0; i < sizeof(others) / sizeof(*others); i++) {
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
 		if (!strncmp(name, others[i], strlen(others[i])))
 			return false;
 	}

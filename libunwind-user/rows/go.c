@@ -34,6 +34,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libunwind-user/base/base.h"
 #include "libunwind-user/go/go.h"
 #include "rows.h"
 
@@ -112,7 +113,7 @@ static enum go_role find_role(const struct go_func *f, const char *name)
 	unsigned int i;
 
 	if (name && !strncmp(name, runtime, strlen(runtime))) {
-		for (i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		for (i = 0; i < ARRAY_SIZE(known); i++) {
 			if (!strcmp(name + strlen(runtime), known[i].name))
 				return known[i].role;
 		}
@@ -182,8 +183,8 @@ static uint64_t find_relocation(struct image *img, uint64_t addr, uint32_t type)
 			continue;
 		for (off = 0; off + sizeof(*rela) <= img->list[i].size; off += nr * sizeof(*rela)) {
 			nr = (img->list[i].size - off) / sizeof(*rela);
-			if (nr > sizeof(rela) / sizeof(*rela))
-				nr = sizeof(rela) / sizeof(*rela);
+			if (nr > ARRAY_SIZE(rela))
+				nr = ARRAY_SIZE(rela);
 			if (image_read_list(img, img->list[i].off + off, rela, nr * sizeof(*rela)))
 				break;
 			for (j = 0; j < nr; j++) {
@@ -458,7 +459,7 @@ static bool stops_goroutine(struct go_rows *g, uint64_t addr)
 	if (go_find_func(&g->t, addr, &f) || f.start != addr)
 		return false;
 	name = go_get_name(&g->t, f.name);
-	for (i = 0; name && i < sizeof(names) / sizeof(*names); i++) {
+	for (i = 0; name && i < ARRAY_SIZE(names); i++) {
 		if (!strcmp(name, names[i]))
 			return true;
 	}

@@ -17,10 +17,9 @@ struct tables_recall;
 struct tables_entry {
 	dev_t dev;
 	ino_t ino;
-	bool opened;			/* size and mtime are known */
+	bool opened;			/* stamp is known */
 	bool used;			/* in this session, not only in an earlier session */
-	off_t size;
-	struct timespec mtime;
+	struct stamp stamp;
 	struct tables_file file;	/* its path belongs to the entry */
 };
 

@@ -39,12 +39,6 @@ static void rebase_table(struct gen_table *t)
 	t->base -= shift;
 }
 
-static bool has_same_content(const struct stat *a, const struct stat *b)
-{
-	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 /* Get the table from the cache. With @make, make it if the cache has none. */
 static int get_table_once(struct tables_cache *cache, int fd, struct tables_id *id,
 			  struct gen_table *table, bool make, bool *cached)
@@ -70,7 +64,7 @@ static int get_table_once(struct tables_cache *cache, int fd, struct tables_id *
 			return ret;
 		rebase_table(table);
 	}
-	if (fstat(fd, &st) || !has_same_content(&st, &id->st)) {
+	if (fstat(fd, &st) || !is_same_stamp(get_stamp(&st), get_stamp(&id->st))) {
 		gen_free(table);
 		return -ESTALE;
 	}

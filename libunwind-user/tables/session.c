@@ -112,8 +112,7 @@ static struct tables_entry *get_entry(struct tables_session *t, dev_t dev, ino_t
 
 static bool is_unchanged(const struct tables_entry *e, const struct stat *st)
 {
-	return e->opened && e->size == st->st_size && e->mtime.tv_sec == st->st_mtim.tv_sec &&
-	       e->mtime.tv_nsec == st->st_mtim.tv_nsec;
+	return e->opened && is_same_stamp(e->stamp, get_stamp(st));
 }
 
 /* The result for a file */
@@ -146,8 +145,7 @@ static void note_file(struct tables_session *t, const struct tables_id *id,
 		}
 		e->opened = true;
 		e->used |= result.used;
-		e->size = st->st_size;
-		e->mtime = st->st_mtim;
+		e->stamp = get_stamp(st);
 		f->cause = tables_cause_of(result.error);
 		f->error = result.error;
 		f->cached = result.cached;

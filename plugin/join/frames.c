@@ -284,7 +284,7 @@ static void add_marks(struct text *t, const struct join_answer *ans)
 	bool any = false;
 	size_t i;
 
-	for (i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+	for (i = 0; i < ARRAY_SIZE(marks); i++) {
 		if (!(ans->flags & marks[i].flag))
 			continue;
 		text_add(t, any ? "; " : prefix);

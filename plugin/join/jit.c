@@ -159,7 +159,7 @@ bool jit_may_hold(const struct maps_file *file)
 		return false;
 	if (!file || *file->path != '/')
 		return !file || (strcmp(file->path, "[vdso]") && strcmp(file->path, "(too long)"));
-	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strncmp(file->path, names[i], strlen(names[i])))
 			return true;
 	return false;

@@ -115,7 +115,7 @@ static const int *get_event_id(const struct shark_stream *s, int i)
 	const int *all[] = { &s->dec.id_kernel_stack, &s->dec.id_cookie, &s->dec.id_stack,
 			     &s->dec.id_again };
 
-	return i < (int)(sizeof(all) / sizeof(*all)) ? all[i] : NULL;
+	return i < (int)ARRAY_SIZE(all) ? all[i] : NULL;
 }
 
 static void close_stream(struct shark_stream *s)

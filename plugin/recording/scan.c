@@ -177,7 +177,7 @@ static void __attribute__((noreturn)) scan_in_child(const struct api *api, pid_t
 	int null;
 
 	limit_to_parent(parent);
-	for (i = 0; i < sizeof(fatal) / sizeof(*fatal); i++)
+	for (i = 0; i < ARRAY_SIZE(fatal); i++)
 		signal(fatal[i], SIG_DFL);
 	limit_cpu_time(get_cpu_seconds(fd));
 	/* the host has already printed the messages of libtracecmd */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "trace-cmd.h"
+#include "libunwind-user/base/base.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ustack_options opts;
@@ -190,7 +191,7 @@ static int print_stack(struct trace_seq *s, struct tep_record *rec, struct tep_e
 		if (u->dec.stack_tgid.present)
 			trace_seq_printf(s, " tgid=%u", st.tgid);
 		trace_seq_printf(s, " frames=%u", st.nr);
-		for (i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		for (i = 0; i < ARRAY_SIZE(flags); i++)
 			if (st.flags & flags[i].flag)
 				trace_seq_printf(s, " %s", flags[i].name);
 	} else {
@@ -256,7 +257,7 @@ void handlers_register(struct ustack_file *u)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(handlers) / sizeof(*handlers); i++)
+	for (i = 0; i < ARRAY_SIZE(handlers); i++)
 		tep_register_event_handler(u->tep, -1, "ftrace", handlers[i].name,
 					   handlers[i].func, u);
 }
@@ -280,7 +281,7 @@ void ustack_file_close(struct ustack_file *u)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(handlers) / sizeof(*handlers); i++)
+	for (i = 0; i < ARRAY_SIZE(handlers); i++)
 		tep_unregister_event_handler(u->tep, -1, "ftrace", handlers[i].name,
 					     handlers[i].func, u);
 	if (u->scan.join && opts.summary)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/model/model.h"
 
 #define ALL_BUT_NOTHING	95.0	/* percent; the rest is assembler that few stacks pass */
@@ -47,7 +48,7 @@ static const struct code_kind {
 	  "record --erlang, or start erl with +JPperf true" },
 };
 
-#define NR_KINDS (sizeof(kinds) / sizeof(*kinds))
+#define NR_KINDS ARRAY_SIZE(kinds)
 
 static const struct code_kind *find_kind_by_section(const char *name)
 {

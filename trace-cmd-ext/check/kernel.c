@@ -19,6 +19,7 @@
 #include <zlib.h>
 
 #include "check.h"
+#include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/record/record.h"
 #include "libunwind-user/abi/abi.h"
 
@@ -153,7 +154,7 @@ static void check_sources(struct check *c)
 	takes = source_choose();
 	c->bpf = !source_check(SOURCE_BPF, &why);
 	c->source = takes == SOURCE_NONE ? NULL : source_name(takes);
-	for (i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
+	for (i = 0; i < ARRAY_SIZE(sources); i++) {
 		snprintf(name, sizeof(name), "--source %s", source_name(sources[i].source));
 		if (source_check(sources[i].source, &why))
 			check_add(c, CHECK_NOTE, "sources of user stacks", name, why.remedy,
@@ -282,7 +283,7 @@ static void check_formats(struct check *c)
 	char file[96], *text;
 	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		snprintf(file, sizeof(file), "events/ftrace/%s/format", names[i]);
 		text = rec_tracefs_read(NULL, file, NULL);
 		if (!text)
@@ -368,7 +369,7 @@ static void check_plugin(struct check *c)
 		 home ? home : "");
 	if (home && !access(path, R_OK))
 		goto found;
-	for (i = 0; i < sizeof(libs) / sizeof(*libs); i++) {
+	for (i = 0; i < ARRAY_SIZE(libs); i++) {
 		snprintf(path, sizeof(path), "%s/traceevent/plugins/plugin_ustack.so", libs[i]);
 		if (!access(path, R_OK))
 			goto found;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/tool/tool.h"
 #include "filter.h"
 #include "trace-cmd-ext/export/export.h"
@@ -134,7 +135,7 @@ static const struct format *find_format(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+	for (i = 0; i < ARRAY_SIZE(formats); i++)
 		if (!strcmp(formats[i].name, name))
 			return &formats[i];
 	return NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/record/record.h"
 #include "trace-cmd-ext/tool/tool.h"
 
@@ -201,7 +202,7 @@ static bool set_flag(struct rec_opts *o, int c)
 {
 	const struct flag *flag;
 
-	for (flag = flags; flag < flags + sizeof(flags) / sizeof(*flags); flag++) {
+	for (flag = flags; flag < flags + ARRAY_SIZE(flags); flag++) {
 		if (flag->option == c) {
 			*(bool *)((char *)o + flag->offset) = flag->value;
 			return true;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/tool/tool.h"
 
 #ifndef TRACE_USTACK_VERSION
@@ -27,7 +28,7 @@ static const struct command {
 	{ "stat", "count events and stacks, and say why stacks are missing", cmd_stat },
 };
 
-#define NR_COMMANDS (sizeof(commands) / sizeof(*commands))
+#define NR_COMMANDS ARRAY_SIZE(commands)
 
 static const struct command *find_command(const char *name)
 {

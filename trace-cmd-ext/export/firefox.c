@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/tool/tool.h"
 #include "firefox.h"
 #include "trace-cmd-ext/stacks/stacks.h"
@@ -363,7 +364,7 @@ static void put_head(struct firefox *f, bool lines)
 	size_t i;
 
 	put_meta(f, lines);
-	for (i = 0; !lines && i < sizeof(none) / sizeof(*none); i++)
+	for (i = 0; !lines && i < ARRAY_SIZE(none); i++)
 		jsonw_value(&f->json, none[i], "[]");
 }
 

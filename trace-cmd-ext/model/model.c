@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libunwind-user/base/base.h"
 #include "plugin/recording/recording.h"
 #include "impl.h"
 
@@ -171,7 +172,7 @@ static bool in_nanoseconds(const char *clock)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
+	for (i = 0; i < ARRAY_SIZE(clocks); i++)
 		if (!strcmp(clock, clocks[i]))
 			return true;
 	return !strncmp(clock, "mono", 4);

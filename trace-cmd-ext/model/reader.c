@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "reader_int.h"
+#include "libunwind-user/base/base.h"
 
 /* Files that users give by mistake, by their first bytes. */
 static const struct {
@@ -56,11 +57,11 @@ static int open_trace_dat(const char *path, uint64_t *bytes, int *version, char 
 		goto fail;
 	}
 	if (n < 12 || memcmp(head, TRACE_DAT_MAGIC, TRACE_DAT_MAGIC_LEN)) {
-		for (i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
+		for (i = 0; i < ARRAY_SIZE(foreign); i++)
 			if (n >= (ssize_t)foreign[i].len &&
 			    !memcmp(head, foreign[i].magic, foreign[i].len))
 				break;
-		snprintf(why, size, "%s", i < sizeof(foreign) / sizeof(*foreign) ?
+		snprintf(why, size, "%s", i < ARRAY_SIZE(foreign) ?
 			 foreign[i].what : "is not a trace.dat file of trace-cmd");
 		goto fail;
 	}

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "impl.h"
+#include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/record/bpf/bpf.h"
 
 #define DEFAULT_PID_MAX	32768		/* PID_MAX_DEFAULT, include/linux/threads.h */
@@ -59,7 +60,7 @@ static bool is_in_task_switch(const struct rec_event *ev)
 	static const char *const systems[] = { "kvm", "msr", "tlb", "x86_fpu" };
 	size_t i;
 
-	for (i = 0; i < sizeof(systems) / sizeof(*systems); i++)
+	for (i = 0; i < ARRAY_SIZE(systems); i++)
 		if (!strcmp(ev->system, systems[i]))
 			return true;
 	return false;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "impl.h"
+#include "libunwind-user/base/base.h"
 
 #define END_TRIES	50
 #define END_US		100000
@@ -86,7 +87,7 @@ static int set_up_runtimes(unsigned int runtimes)
 	char *value;
 	size_t i;
 
-	for (i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
+	for (i = 0; i < ARRAY_SIZE(settings); i++) {
 		s = &settings[i];
 		if (!(runtimes & s->runtime))
 			continue;

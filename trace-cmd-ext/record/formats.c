@@ -71,7 +71,7 @@ static char *read_common_fields(void)
 		end[2] = '\0';
 		common = strdup(from + strlen("format:\n"));
 	}
-	for (i = 0; common && i < sizeof(wanted) / sizeof(*wanted); i++) {
+	for (i = 0; common && i < ARRAY_SIZE(wanted); i++) {
 		if (!strstr(common, wanted[i])) {
 			free(common);
 			common = NULL;

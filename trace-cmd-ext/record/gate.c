@@ -175,7 +175,7 @@ static bool may_be_local(const char *type)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(local) / sizeof(*local); i++)
+	for (i = 0; i < ARRAY_SIZE(local); i++)
 		if (!strcmp(type, local[i]))
 			return true;
 	return false;

@@ -53,8 +53,7 @@ enum { FANOTIFY, RECORDER, FIRST_FILE };
 struct file_id {
 	dev_t dev;
 	ino_t ino;
-	off_t size;
-	struct timespec mtime;
+	struct stamp stamp;
 	bool elf;
 };
 
@@ -141,7 +140,7 @@ static bool is_recorded(const struct gate *g, pid_t pid)
 static struct file_id get_identity(const struct stat *st)
 {
 	return (struct file_id) {
-		.dev = st->st_dev, .ino = st->st_ino, .size = st->st_size, .mtime = st->st_mtim,
+		.dev = st->st_dev, .ino = st->st_ino, .stamp = get_stamp(st),
 	};
 }
 
@@ -167,8 +166,7 @@ static const struct file_id *find_known(struct gate *g, const struct file_id *k)
 {
 	const struct file_id *v = find_entry(g, k);
 
-	return v && v->size == k->size && v->mtime.tv_sec == k->mtime.tv_sec &&
-	       v->mtime.tv_nsec == k->mtime.tv_nsec ? v : NULL;
+	return v && is_same_stamp(v->stamp, k->stamp) ? v : NULL;
 }
 
 /* If there is not enough memory, the gate asks the recorder about the file again. */
@@ -355,7 +353,7 @@ static void leave_limits(void)
 	size_t i;
 	int fd;
 
-	for (i = 0; i < sizeof(root) / sizeof(*root); i++) {
+	for (i = 0; i < ARRAY_SIZE(root); i++) {
 		fd = open(root[i], O_WRONLY | O_CLOEXEC);
 		if (fd < 0)
 			continue;

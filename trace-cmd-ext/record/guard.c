@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "impl.h"
+#include "libunwind-user/base/base.h"
 
 static int finish_file(struct rec *r)
 {
@@ -61,7 +62,7 @@ void rec_leave_session(const char *name)
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP };
 	size_t i;
 
-	for (i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+	for (i = 0; i < ARRAY_SIZE(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	setsid();
 	prctl(PR_SET_NAME, name);

@@ -235,7 +235,7 @@ static bool convert_to_clock(const struct rec *r, uint64_t ns, uint64_t *ts)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(clocks) / sizeof(*clocks); i++) {
+	for (i = 0; i < ARRAY_SIZE(clocks); i++) {
 		if (strcmp(clocks[i].name, r->opts.clock))
 			continue;
 		*ts = clock_get_ns(clocks[i].id) - (clock_get_ns(CLOCK_REALTIME) - ns);

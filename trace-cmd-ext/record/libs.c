@@ -90,7 +90,7 @@ bool libs_is_local(int fd)
 
 	if (fstatfs(fd, &fs))
 		return false;
-	for (i = 0; i < sizeof(local) / sizeof(*local); i++)
+	for (i = 0; i < ARRAY_SIZE(local); i++)
 		if ((unsigned long)fs.f_type == local[i])
 			return true;
 	return false;
@@ -226,7 +226,7 @@ static void add_dirs(struct search *s, const char *list, const char *origin)
 
 	for (at = list; *at && s->nr_dirs < MAX_DIRS; at = *end ? end + 1 : end) {
 		end = strchrnul(at, ':');
-		for (i = 0, skip = 0, from = ""; i < sizeof(forms) / sizeof(*forms); i++) {
+		for (i = 0, skip = 0, from = ""; i < ARRAY_SIZE(forms); i++) {
 			if (!strncmp(at, forms[i], strlen(forms[i]))) {
 				skip = strlen(forms[i]);
 				from = origin;
@@ -393,7 +393,7 @@ static void find_library(struct search *s, const char *name)
 			return;
 	if (try_cache(s, name))
 		return;
-	for (i = 0; i < sizeof(default_dirs) / sizeof(*default_dirs); i++)
+	for (i = 0; i < ARRAY_SIZE(default_dirs); i++)
 		if (try_dir(s, default_dirs[i], name))
 			return;
 }

@@ -87,7 +87,7 @@ bool rec_event_names_two_tasks(const struct rec_event *ev)
 
 	if (strcmp(ev->system, "sched"))
 		return false;
-	for (i = 0; i < sizeof(about_other_task) / sizeof(*about_other_task); i++)
+	for (i = 0; i < ARRAY_SIZE(about_other_task); i++)
 		if (!strcmp(ev->name, about_other_task[i]))
 			return true;
 	return !strcmp(ev->name, "sched_switch");

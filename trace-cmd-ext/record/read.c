@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "impl.h"
+#include "libunwind-user/base/base.h"
 
 #define WAKE_MS		1000
 #define PAUSE_MS	50		/* poll() says half full, but there is no full page */
@@ -200,7 +201,7 @@ static void close_stream(struct rec_stream *s)
 	int *fd[] = { &s->raw, &s->out, &s->pipe[0], &s->pipe[1] };
 	size_t i;
 
-	for (i = 0; i < sizeof(fd) / sizeof(*fd); i++) {
+	for (i = 0; i < ARRAY_SIZE(fd); i++) {
 		if (*fd[i] >= 0)
 			close(*fd[i]);
 		*fd[i] = -1;

@@ -117,7 +117,7 @@ static void add_ustack(struct report *r, struct jsonw *j, uint32_t ustack)
 	jsonw_string(j, "user_state", join_words[state].name);
 	if (state != JOIN_STACK)
 		return;
-	for (i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
 		if (!(set & flags[i].flag))
 			continue;
 		if (!any)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <trace-cmd/trace-cmd.h>
 
+#include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/model/model.h"
 #include "report.h"
 #include "plugin/trace-cmd/trace-cmd.h"
@@ -109,7 +110,7 @@ bool printer_reads_ahead(struct model *m)
 	uint32_t type;
 	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		type = model_find_type(m, "ftrace", names[i]);
 		if (type != MODEL_NONE && model_get_type(m, type)->records)
 			return true;

@@ -37,7 +37,7 @@ bool gather_parse_by(const char *name, enum gather_by *by)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		if (strcmp(name, names[i]))
 			continue;
 		*by = i;

@@ -226,7 +226,7 @@ bool paths_is_tracer(const struct model_frame *f)
 						"__probestub_", "trace_event_buffer_" };
 	size_t i;
 
-	for (i = 0; f->func && i < sizeof(prefixes) / sizeof(*prefixes); i++)
+	for (i = 0; f->func && i < ARRAY_SIZE(prefixes); i++)
 		if (!strncmp(f->func, prefixes[i], strlen(prefixes[i])))
 			return true;
 	return false;
@@ -286,7 +286,7 @@ static bool starts_kernel_thread(const char *func)
 	};
 	size_t i;
 
-	for (i = 0; func && i < sizeof(names) / sizeof(*names); i++)
+	for (i = 0; func && i < ARRAY_SIZE(names); i++)
 		if (!strcmp(func, names[i]))
 			return true;
 	return false;

@@ -7,6 +7,7 @@
 #include <elf.h>
 
 #include "amd64.h"
+#include "libunwind-user/base/base.h"
 
 static const char *const names[] = {
 	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
@@ -18,7 +19,7 @@ const struct arch arch_amd64 = {
 	.machine = EM_X86_64,
 	.abi = &sframe_arch_amd64,
 	.reg_name = names,
-	.nr_names = sizeof(names) / sizeof(*names),
+	.nr_names = ARRAY_SIZE(names),
 	.reg_pc = 16,
 	.get_padding_length = amd64_get_padding_length,
 	.ends_system_call = amd64_ends_system_call,

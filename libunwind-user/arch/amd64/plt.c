@@ -11,6 +11,7 @@
  * psABI of amd64; binutils, bfd/elfxx-x86.c and elf64-x86-64.c; lld, ELF/Arch/X86_64.cpp.
  */
 #include "amd64.h"
+#include "libunwind-user/base/base.h"
 
 /* Bytes of a stub: -1 is any byte. */
 #define ANY4	-1, -1, -1, -1
@@ -68,7 +69,7 @@ static const struct amd64_stub *find_stub(const struct arch_plt *to, uint64_t ad
 	size_t len = end - addr < 16 ? end - addr : 16;
 
 	p = to->code(to->ctx, addr, len);
-	for (s = stubs; p && s < stubs + sizeof(stubs) / sizeof(*stubs); s++) {
+	for (s = stubs; p && s < stubs + ARRAY_SIZE(stubs); s++) {
 		if (s->size <= len && matches_stub(s, p))
 			return s;
 	}

@@ -8,6 +8,7 @@
 #include <elf.h>
 
 #include "arm64.h"
+#include "libunwind-user/base/base.h"
 
 static const char *const names[] = {
 	"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
@@ -26,7 +27,7 @@ const struct arch arch_arm64 = {
 	.machine = EM_AARCH64,
 	.abi = &sframe_arch_arm64,
 	.reg_name = names,
-	.nr_names = sizeof(names) / sizeof(*names),
+	.nr_names = ARRAY_SIZE(names),
 	.restores_by = restores_by,
 	.get_padding_length = arm64_get_padding_length,
 	.plt_pushes = 16,

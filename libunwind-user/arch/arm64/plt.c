@@ -14,6 +14,7 @@
  * ELF/Arch/AArch64.cpp.
  */
 #include "arm64.h"
+#include "libunwind-user/base/base.h"
 
 #define MAX_INSNS	8
 
@@ -69,7 +70,7 @@ static const struct arm64_stub *find_stub(const struct arch_plt *to, uint64_t ad
 	size_t len = end - addr < 4 * (MAX_INSNS + 2) ? end - addr : 4 * (MAX_INSNS + 2), i;
 	const uint8_t *p = to->code(to->ctx, addr, len);
 
-	for (i = 0; p && i < sizeof(stubs) / sizeof(*stubs); i++) {
+	for (i = 0; p && i < ARRAY_SIZE(stubs); i++) {
 		*size = match_stub(&stubs[i], p, len, body);
 		if (!*size)
 			continue;

@@ -16,6 +16,7 @@
 
 #include "i386.h"
 #include "libunwind-user/arch/amd64/amd64.h"
+#include "libunwind-user/base/base.h"
 
 static const char *const names[] = {
 	"eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi", "eip",
@@ -32,7 +33,7 @@ static size_t get_padding_length(const uint8_t *p, size_t len)
 	};
 	size_t segment = len && p[0] == 0x2e, i;
 
-	for (i = 0; i < sizeof(lea) / sizeof(*lea); i++) {
+	for (i = 0; i < ARRAY_SIZE(lea); i++) {
 		if (len - segment >= lea[i].len && !memcmp(p + segment, lea[i].code, lea[i].len))
 			return segment + lea[i].len;
 	}
@@ -95,7 +96,7 @@ const struct arch arch_i386 = {
 	.machine = EM_386,
 	.abi = &sframe_arch_i386,
 	.reg_name = names,
-	.nr_names = sizeof(names) / sizeof(*names),
+	.nr_names = ARRAY_SIZE(names),
 	.reg_pc = 8,
 	.restores_by = restores_by,
 	.get_padding_length = get_padding_length,

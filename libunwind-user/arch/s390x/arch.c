@@ -8,6 +8,7 @@
 #include <elf.h>
 
 #include "s390x.h"
+#include "libunwind-user/base/base.h"
 
 static const char *const names[] = {
 	"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7",
@@ -21,7 +22,7 @@ const struct arch arch_s390x = {
 	.machine = EM_S390,
 	.abi = &sframe_arch_s390x,
 	.reg_name = names,
-	.nr_names = sizeof(names) / sizeof(*names),
+	.nr_names = ARRAY_SIZE(names),
 	.get_padding_length = s390x_get_padding_length,
 	.ends_system_call = s390x_ends_system_call,
 	.find_stack_switch = s390x_find_stack_switch,

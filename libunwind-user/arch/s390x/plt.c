@@ -9,6 +9,7 @@
  * binutils, bfd/elf64-s390.c; lld, ELF/Arch/SystemZ.cpp.
  */
 #include "s390x.h"
+#include "libunwind-user/base/base.h"
 
 #define STUB_SIZE	32
 
@@ -36,7 +37,7 @@ static bool is_stub(const struct arch_plt *to, uint64_t addr)
 	const uint8_t *p = to->code(to->ctx, addr, STUB_SIZE);
 	unsigned int i, n;
 
-	for (i = 0; p && i < sizeof(stubs) / sizeof(*stubs); i++) {
+	for (i = 0; p && i < ARRAY_SIZE(stubs); i++) {
 		for (n = 0; n < STUB_SIZE && (stubs[i][n] < 0 || stubs[i][n] == p[n]); n++)
 			;
 		if (n == STUB_SIZE)

@@ -35,8 +35,7 @@ static int remember_file(struct debug *d, int fd)
 		return -errno;
 	d->dev = st.st_dev;
 	d->ino = st.st_ino;
-	d->size = st.st_size;
-	d->mtime = st.st_mtim;
+	d->stamp = get_stamp(&st);
 	return 0;
 }
 
@@ -45,8 +44,7 @@ static bool is_same_file(const struct debug *d, int fd)
 	struct stat st;
 
 	return !fstat(fd, &st) && st.st_dev == d->dev && st.st_ino == d->ino &&
-	       st.st_size == d->size && st.st_mtim.tv_sec == d->mtime.tv_sec &&
-	       st.st_mtim.tv_nsec == d->mtime.tv_nsec;
+	       is_same_stamp(d->stamp, get_stamp(&st));
 }
 
 static int add_separate(struct uu_symbols *syms, struct file *f, struct debug *d,

@@ -19,8 +19,7 @@ struct debug {
 	struct place place;	/* the file that has the debug information */
 	dev_t dev;		/* identity of that file when it was found */
 	ino_t ino;
-	off_t size;
-	struct timespec mtime;
+	struct stamp stamp;
 	bool opened;		/* the fields below are set, or error says why not */
 	int error;
 	struct dw dw;

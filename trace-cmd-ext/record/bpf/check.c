@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "impl.h"
+#include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/tool/tool.h"
 
 #define BTF		"/sys/kernel/btf/vmlinux"
@@ -39,7 +40,7 @@ static int load_empty_program(void)
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
 	int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "ustack_check", "GPL", insn,
-			       sizeof(insn) / sizeof(*insn), NULL);
+			       ARRAY_SIZE(insn), NULL);
 
 	return fd < 0 ? -errno : fd;
 }

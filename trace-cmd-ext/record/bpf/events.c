@@ -236,7 +236,7 @@ int bpfsrc_attach_tasks(struct bpfsrc_attached *a, struct bpf_object *obj, char 
 	size_t i;
 	int ret, fd;
 
-	for (i = 0; i < sizeof(list) / sizeof(*list); i++) {
+	for (i = 0; i < ARRAY_SIZE(list); i++) {
 		fd = bpfsrc_get_prog_fd(obj, list[i].prog);
 		/* not loaded */
 		if (fd < 0)
@@ -326,6 +326,7 @@ static void find_event(struct symbols *s, uint64_t addr, const char *name)
 /* Names of the system calls in the headers, by number. */
 static const char *const header_names[MAX_SYSCALLS] = {
 #include "syscalls.inc"
+#include "libunwind-user/base/base.h"
 };
 
 /* Functions whose names differ from those of their numbers */
@@ -337,7 +338,7 @@ static const char *find_function(const char *name)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(other) / sizeof(*other); i++) {
+	for (i = 0; i < ARRAY_SIZE(other); i++) {
 		if (!strcmp(name, other[i][0]))
 			return other[i][1];
 	}

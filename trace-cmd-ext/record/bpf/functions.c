@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "impl.h"
+#include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/tool/tool.h"
 
 /* include/linux/preempt.h. Bits of interrupts have moved when irq_disable() was given a count. */
@@ -93,7 +94,7 @@ int bpfsrc_check_functions(struct tool_why *why)
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_KPROBE_MULTI);
 	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "ustack_check", "GPL", insn,
-			       sizeof(insn) / sizeof(*insn), &opts), ret = -errno;
+			       ARRAY_SIZE(insn), &opts), ret = -errno;
 	uint64_t none = 0;
 	struct context x;
 

@@ -109,8 +109,6 @@ static const struct callee_name hotspot_callees[] = {
 #define LOW_BOUND	"_ZN9CodeCache10_low_boundE"
 #define FRAME_LAYOUT	"erts_frame_layout"
 
-#define COUNT(a)	(sizeof(a) / sizeof(*(a)))
-
 /* The functions of a runtime that code without a frame calls */
 struct callees {
 	VEC(struct file_range) range;
@@ -157,7 +155,7 @@ static void note_builtin(struct found *f, const char *name, const GElf_Sym *sym)
 		f->builtins.start = range.start;
 	if (range.end > f->builtins.end)
 		f->builtins.end = range.end;
-	for (i = 0; i < COUNT(v8_callees); i++) {
+	for (i = 0; i < ARRAY_SIZE(v8_callees); i++) {
 		if (starts_with(name, v8_callees[i].name)) {
 			note_callee(f, &f->v8, i, sym);
 			return;
@@ -173,7 +171,7 @@ static void note_function(struct found *f, const char *name, const GElf_Sym *sym
 		f->call_helper = get_range(sym);
 	if (strstr(name, THAWS))
 		f->thaws = true;
-	for (i = 0; i < COUNT(hotspot_callees); i++) {
+	for (i = 0; i < ARRAY_SIZE(hotspot_callees); i++) {
 		if (strstr(name, hotspot_callees[i].name)) {
 			note_callee(f, &f->hotspot, i, sym);
 			return;
@@ -342,7 +340,7 @@ static bool find_runtime(struct found *f, Elf *elf, struct runtime *r)
 	if (f->block && f->block <= f->builtins.start && is_in(&code, &f->builtins)) {
 		r->callers = convert_to_offsets(&code, &f->builtins);
 		r->calls_itself = true;
-		return set_callees(r, &f->v8, v8_callees, COUNT(v8_callees), &code);
+		return set_callees(r, &f->v8, v8_callees, ARRAY_SIZE(v8_callees), &code);
 	}
 	if (!f->flag || !f->low || !f->high || !is_in(&code, &f->call_helper))
 		return false;
@@ -353,7 +351,7 @@ static bool find_runtime(struct found *f, Elf *elf, struct runtime *r)
 	r->low = f->low + off;
 	r->high = f->high + off;
 	r->return_barrier = f->return_barrier ? f->return_barrier + off : 0;
-	return set_callees(r, &f->hotspot, hotspot_callees, COUNT(hotspot_callees), &code);
+	return set_callees(r, &f->hotspot, hotspot_callees, ARRAY_SIZE(hotspot_callees), &code);
 }
 
 bool bpfsrc_find_runtime(int fd, struct runtime *r)
