@@ -5,7 +5,7 @@
 
 static const struct arch *const archs[] = { &arch_amd64, &arch_arm64, &arch_s390x, &arch_i386 };
 
-const struct arch *arch_of(uint16_t machine, bool big_endian)
+const struct arch *arch_find(uint16_t machine, bool big_endian)
 {
 	size_t i;
 
@@ -16,7 +16,7 @@ const struct arch *arch_of(uint16_t machine, bool big_endian)
 	return NULL;
 }
 
-const struct arch *arch_of_abi(uint8_t abi)
+const struct arch *arch_find_by_abi(uint8_t abi)
 {
 	size_t i;
 

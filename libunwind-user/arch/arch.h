@@ -323,7 +323,7 @@ struct arch {
 extern const struct arch arch_amd64, arch_arm64, arch_s390x, arch_i386;
 
 /* The architecture of an EM_ and a byte order, or of an SFRAME_ABI_; NULL: not known. */
-const struct arch *arch_of(uint16_t machine, bool big_endian);
-const struct arch *arch_of_abi(uint8_t abi);
+const struct arch *arch_find(uint16_t machine, bool big_endian);
+const struct arch *arch_find_by_abi(uint8_t abi);
 
 #endif

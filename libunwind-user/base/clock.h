@@ -17,12 +17,12 @@ static inline uint64_t clock_get_ns(clockid_t clock)
 }
 
 /* Returns CLOCK_MONOTONIC in ms. */
-static inline int64_t now_ms(void)
+static inline int64_t clock_get_ms(void)
 {
 	return clock_get_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
-static inline double now_seconds(void)
+static inline double clock_get_seconds(void)
 {
 	return clock_get_ns(CLOCK_MONOTONIC) / 1e9;
 }

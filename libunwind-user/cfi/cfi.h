@@ -54,7 +54,7 @@ struct cfi_rule {
 	uint8_t add;		/* CFI_AT_REG */
 };
 
-static inline struct cfi_rule cfi_bad(enum cfi_cause cause)
+static inline struct cfi_rule cfi_make_bad_rule(enum cfi_cause cause)
 {
 	return (struct cfi_rule){ .how = CFI_BAD, .off = cause };
 }
@@ -63,7 +63,7 @@ static inline struct cfi_rule cfi_bad(enum cfi_cause cause)
 static inline struct cfi_rule cfi_rule(enum cfi_how how, uint64_t reg, int64_t off)
 {
 	if (off != (int32_t)off || reg > UINT8_MAX)
-		return cfi_bad(CFI_CAUSE_RANGE);
+		return cfi_make_bad_rule(CFI_CAUSE_RANGE);
 	return (struct cfi_rule){ .how = how, .reg = reg, .off = off };
 }
 
@@ -147,6 +147,6 @@ int cfi_find_eh_frame(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_
 		      uint8_t addr_size, uint64_t *eh_frame);
 
 /* A few words for a cause: "expression". */
-const char *cfi_cause_name(enum cfi_cause cause);
+const char *cfi_get_cause_name(enum cfi_cause cause);
 
 #endif

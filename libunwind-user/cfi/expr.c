@@ -184,7 +184,7 @@ static bool match_plt_rule(const struct cfi_section *sec, const struct cfi_curso
 	return true;
 }
 
-struct cfi_rule cfi_make_rule(const struct cfi_section *sec, struct cfi_cursor code,
+struct cfi_rule cfi_read_expr(const struct cfi_section *sec, struct cfi_cursor code,
 			      bool cfa_pushed, bool value)
 {
 	struct expr_stack st = { .nr = 0 };
@@ -201,22 +201,22 @@ struct cfi_rule cfi_make_rule(const struct cfi_section *sec, struct cfi_cursor c
 		load_symbol(&st);
 	top = pop_symbol(&st);
 	if (st.bad || code.bad)
-		return cfi_bad(CFI_CAUSE_EXPR);
+		return cfi_make_bad_rule(CFI_CAUSE_EXPR);
 	switch (top.kind) {
 	case SYM_REG:
 		return cfi_rule(CFI_REG, top.reg, top.n);
 	case SYM_AT_REG:
 		rule = cfi_rule(CFI_AT_REG, top.reg, top.n);
 		if (top.add < 0 || top.add > UINT8_MAX)
-			return cfi_bad(CFI_CAUSE_EXPR);
+			return cfi_make_bad_rule(CFI_CAUSE_EXPR);
 		if (rule.how == CFI_AT_REG)
 			rule.add = top.add;
 		return rule;
 	case SYM_CFA:
 		return cfi_rule(CFI_CFA, 0, top.n);
 	case SYM_AT_CFA:
-		return top.add ? cfi_bad(CFI_CAUSE_EXPR) : cfi_rule(CFI_AT_CFA, 0, top.n);
+		return top.add ? cfi_make_bad_rule(CFI_CAUSE_EXPR) : cfi_rule(CFI_AT_CFA, 0, top.n);
 	default:
-		return cfi_bad(CFI_CAUSE_EXPR);
+		return cfi_make_bad_rule(CFI_CAUSE_EXPR);
 	}
 }

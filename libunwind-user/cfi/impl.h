@@ -52,7 +52,7 @@ int cfi_run(const struct cfi_run *run, struct cfi_cursor code, struct cfi_regs *
  * Turn an expression into a rule. @cfa_pushed: the CFA is on the stack when the expression starts,
  * as for registers. @value: the expression computes the value; false: the address of the value.
  */
-struct cfi_rule cfi_make_rule(const struct cfi_section *sec, struct cfi_cursor code,
+struct cfi_rule cfi_read_expr(const struct cfi_section *sec, struct cfi_cursor code,
 			      bool cfa_pushed, bool value);
 
 #endif

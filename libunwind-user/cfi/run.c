@@ -119,7 +119,7 @@ static struct cfi_rule count_from_register(const struct cfi_rule *rule, const st
 	if (rule->how != CFI_CFA && rule->how != CFI_AT_CFA)
 		return *rule;
 	if (cfa->how != CFI_REG)
-		return cfi_bad(CFI_CAUSE_SP);
+		return cfi_make_bad_rule(CFI_CAUSE_SP);
 	return cfi_rule(rule->how == CFI_CFA ? CFI_REG : CFI_AT_REG, cfa->reg,
 			(int64_t)cfa->off + rule->off);
 }
@@ -135,7 +135,7 @@ static void take_sp_for_cfa(const struct cfi_machine *m, struct cfi_row *rules)
 	rules->ra = count_from_register(&rules->ra, &m->regs->cfa);
 	rules->fp = count_from_register(&rules->fp, &m->regs->cfa);
 	if ((sp.how != CFI_REG && sp.how != CFI_AT_REG) || m->run->sec->sp_off)
-		sp = cfi_bad(CFI_CAUSE_SP);
+		sp = cfi_make_bad_rule(CFI_CAUSE_SP);
 	rules->cfa = sp;
 }
 
@@ -213,7 +213,7 @@ static struct cfi_rule read_expr(struct cfi_machine *m, bool cfa_pushed, bool va
 {
 	uint64_t size = cfi_read_uleb(&m->c);
 
-	return cfi_make_rule(m->run->sec, cfi_take_bytes(&m->c, size), cfa_pushed, value);
+	return cfi_read_expr(m->run->sec, cfi_take_bytes(&m->c, size), cfa_pushed, value);
 }
 
 /*
@@ -396,6 +396,6 @@ int cfi_run(const struct cfi_run *run, struct cfi_cursor code, struct cfi_regs *
 	if (fine)
 		return advance_to(&m, run->end);
 	memset(&bad, 0, sizeof(bad));
-	bad.cfa = cfi_bad(CFI_CAUSE_OP);
+	bad.cfa = cfi_make_bad_rule(CFI_CAUSE_OP);
 	return emit_row(&m, &bad);
 }

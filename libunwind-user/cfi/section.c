@@ -305,7 +305,7 @@ int cfi_find_eh_frame(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_
 	return cfi_read_pointer(&sec, &c, enc, eh_frame) ? 0 : -EINVAL;
 }
 
-const char *cfi_cause_name(enum cfi_cause cause)
+const char *cfi_get_cause_name(enum cfi_cause cause)
 {
 	static const char *const name[CFI_NR_CAUSES] = {
 		[CFI_OK] = "none",

@@ -62,7 +62,7 @@ static void enter_targets_of_function(struct flow *f, const struct rows_fde *fde
 
 	for (pc = fde->start; pc < fde->end; pc += op.len) {
 		len = fde->end - pc < 16 ? fde->end - pc : 16;
-		p = image_code(f->r->img, base + pc, len);
+		p = image_get_code(f->r->img, base + pc, len);
 		if (!p)
 			return;
 		f->arch->decode(f->decoder, p, len, base + pc, &op);
@@ -98,7 +98,7 @@ static bool may_call_gap(struct flow *f, const struct rows_fde *fde)
 	/* pieces overlap by the length of the longest reference */
 	for (at = fde->start; at < fde->end; at += step) {
 		len = fde->end - at < CHUNK ? fde->end - at : CHUNK;
-		p = image_code(f->r->img, base + at, len);
+		p = image_get_code(f->r->img, base + at, len);
 		if (p && may_refer_to_gap(f, p, len, at))
 			return true;
 		step = len < CHUNK ? len : CHUNK - ARCH_REFERENCE;
@@ -107,7 +107,7 @@ static bool may_call_gap(struct flow *f, const struct rows_fde *fde)
 	len = fde->end - fde->start;
 	if (len > ARCH_REFERENCE - 1)
 		len = ARCH_REFERENCE - 1;
-	p = image_code(f->r->img, base + fde->end - len, len);
+	p = image_get_code(f->r->img, base + fde->end - len, len);
 	if (!p)
 		return false;
 	memcpy(end, p, len);

@@ -75,7 +75,7 @@ static void enter_symbol(struct flow *f, const void *entry)
 
 	memcpy(&sym, entry, sizeof(sym));
 	type = ELF64_ST_TYPE(sym.st_info);
-	addr = image_u64(img, sym.st_value);
+	addr = image_to_host64(img, sym.st_value);
 	local = ELF64_ST_BIND(sym.st_info) == STB_LOCAL;
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !sym.st_shndx)
 		return;
@@ -86,7 +86,7 @@ static void enter_symbol(struct flow *f, const void *entry)
 		enter_function(f, addr);
 	if (!local && !sym.st_size && get_pc(f, addr, &byte) != UINT32_MAX)
 		f->marks[byte] |= FLOW_NAMED;
-	if (sym.st_size && get_pc(f, addr + image_u64(img, sym.st_size), &byte) != UINT32_MAX)
+	if (sym.st_size && get_pc(f, addr + image_to_host64(img, sym.st_size), &byte) != UINT32_MAX)
 		f->marks[byte] |= FLOW_END;
 }
 
@@ -114,10 +114,10 @@ static void enter_relocation(struct flow *f, const void *entry)
 	Elf64_Rela rela;
 
 	memcpy(&rela, entry, sizeof(rela));
-	type = ELF64_R_TYPE(image_u64(img, rela.r_info));
-	addr = image_u64(img, rela.r_addend);
+	type = ELF64_R_TYPE(image_to_host64(img, rela.r_info));
+	addr = image_to_host64(img, rela.r_addend);
 	if (type == f->arch->irelative ||
-	    (type == f->arch->relative && is_in_array(f, image_u64(img, rela.r_offset))))
+	    (type == f->arch->relative && is_in_array(f, image_to_host64(img, rela.r_offset))))
 		enter_function(f, addr);
 	else if (type == f->arch->relative)
 		flow_note_address_taken(f, addr);
@@ -128,7 +128,7 @@ static void enter_pointer(struct flow *f, const void *entry)
 	uint64_t addr;
 
 	memcpy(&addr, entry, sizeof(addr));
-	enter_function(f, image_u64(f->r->img, addr));
+	enter_function(f, image_to_host64(f->r->img, addr));
 }
 
 static int enter_list(struct flow *f, const struct image_list *l, uint8_t *chunk, uint64_t *budget)
@@ -193,9 +193,9 @@ static void enter_dynamic(struct flow *f)
 	for (at = 0; at + sizeof(dyn) <= size && at < CHUNK; at += sizeof(dyn)) {
 		if (image_read(f->r->img, start + at, &dyn, sizeof(dyn)) || !dyn.d_tag)
 			break;
-		tag = image_u64(f->r->img, dyn.d_tag);
+		tag = image_to_host64(f->r->img, dyn.d_tag);
 		if (tag <= DT_PREINIT_ARRAYSZ)
-			value[tag] = image_u64(f->r->img, dyn.d_un.d_val);
+			value[tag] = image_to_host64(f->r->img, dyn.d_un.d_val);
 	}
 	if (value[DT_INIT])
 		enter_function(f, value[DT_INIT]);

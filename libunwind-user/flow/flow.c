@@ -277,9 +277,9 @@ static void enter_after(struct flow *f, const struct rows_fde *fde)
 	if (!fde->nr_rows || fde->end - fde->start > IMAGE_MAX_CODE)
 		return;
 	row = &r->fde_row[fde->row + fde->nr_rows - 1];
-	if (!flow_make_state(r->arch, &r->rules[row->rules], &s))
+	if (!flow_make_state(r->arch, &r->rules[row->rules_idx], &s))
 		return;
-	code = image_code(r->img, r->img->text.start + fde->start, fde->end - fde->start);
+	code = image_get_code(r->img, r->img->text.start + fde->start, fde->end - fde->start);
 	if (!code)
 		return;
 	if (!find_last_fallthrough(f, fde, code, &last, &op) || last < row->start)

@@ -22,9 +22,9 @@ static bool read_target(struct flow *f, const struct arch_jump_table *t, uint32_
 				  t->size == 4 ? (void *)&rel : (void *)&addr, t->size))
 		return false;
 	if (t->size == 4)
-		addr = t->base + (int32_t)image_u32(f->r->img, rel);
+		addr = t->base + (int32_t)image_to_host32(f->r->img, rel);
 	else if (t->size)
-		addr = image_u64(f->r->img, addr);
+		addr = image_to_host64(f->r->img, addr);
 	if (addr < base || flow_find_byte(f, addr - base, NULL) == UINT32_MAX)
 		return false;
 	*pc = addr - base;

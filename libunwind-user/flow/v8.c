@@ -113,8 +113,8 @@ static int add_builtin(struct v8 *v, const struct image *img, const Elf64_Sym *s
 	if (!b)
 		return -ENOMEM;
 	*b = (struct builtin){
-		.start = image_u64(img, sym->st_value),
-		.end = image_u64(img, sym->st_value) + image_u64(img, sym->st_size),
+		.start = image_to_host64(img, sym->st_value),
+		.end = image_to_host64(img, sym->st_value) + image_to_host64(img, sym->st_size),
 		.called = is_called(name), .barrier = is_barrier(name),
 	};
 	return 0;
@@ -142,11 +142,11 @@ static int read_symbols(struct v8 *v, const struct image_list *l, uint64_t *star
 	}
 	str[l->strings_size] = '\0';
 	for (i = 0; i < nr && !ret; i++) {
-		if (image_u32(img, sym[i].st_name) >= l->strings_size)
+		if (image_to_host32(img, sym[i].st_name) >= l->strings_size)
 			continue;
-		name = str + image_u32(img, sym[i].st_name);
+		name = str + image_to_host32(img, sym[i].st_name);
 		if (!strcmp(name, BLOCK))
-			*start = image_u64(img, sym[i].st_value);
+			*start = image_to_host64(img, sym[i].st_value);
 		else if (!strncmp(name, BUILTIN, strlen(BUILTIN)))
 			ret = add_builtin(v, img, &sym[i], name + strlen(BUILTIN));
 	}

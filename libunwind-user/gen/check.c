@@ -67,7 +67,7 @@ static const struct cfi_row *find_row(const struct row_check *c, uint32_t at)
 	uint32_t i;
 
 	bisect(i, c->fde->nr_rows - 1, row[i + 1].start > c->fde->start + at);
-	return &c->r->rules[row[i].rules];
+	return &c->r->rules[row[i].rules_idx];
 }
 
 /* CFA - SP by the row; false if the row counts from another register, or has no caller */
@@ -307,7 +307,7 @@ static int replace_with_holes(struct row_check *c)
 		struct rows_row row = c->r->fde_row[c->fde->row + i];
 
 		end = i + 1 < c->fde->nr_rows ? c->r->fde_row[c->fde->row + i + 1].start : fde.end;
-		rules = c->r->rules[row.rules];
+		rules = c->r->rules[row.rules_idx];
 		for (at = row.start; at < end; ) {
 			bad = c->byte[at - fde.start].bad;
 			ret = rows_add_fde_row(c->r, &fde, at, bad ? &hole : &rules);
@@ -394,11 +394,11 @@ static bool start_contradicts_rows(struct row_check *c)
 	/* an author who described the first instruction also described the others */
 	if (row < last && row[1].start - row->start <= MAX_FIRST_ROW)
 		return false;
-	if (!get_sp_depth(c, &c->r->rules[row->rules], &sp))
+	if (!get_sp_depth(c, &c->r->rules[row->rules_idx], &sp))
 		return false;
 	if (size > MAX_FIRST_BYTES)
 		size = MAX_FIRST_BYTES;
-	code = image_code(c->r->img, c->r->img->text.start + c->fde->start, size);
+	code = image_get_code(c->r->img, c->r->img->text.start + c->fde->start, size);
 	for (i = 0; code && i < MAX_FIRST; i++) {
 		n = c->r->arch->decode_push(code + at, size - at, &bytes);
 		at += n;
@@ -408,7 +408,7 @@ static bool start_contradicts_rows(struct row_check *c)
 			break;
 		while (row < last && row[1].start <= c->fde->start + at)
 			row++;
-		if (!get_sp_depth(c, &c->r->rules[row->rules], &there))
+		if (!get_sp_depth(c, &c->r->rules[row->rules_idx], &there))
 			break;
 		if (there != sp)
 			return true;
@@ -425,7 +425,7 @@ static bool end_contradicts_rows(struct row_check *c)
 	if (c->fde->nr_rows < 2)
 		return false;
 	last = size < MAX_LAST_BYTES ? size : MAX_LAST_BYTES;
-	code = image_code(c->r->img, c->r->img->text.start + c->fde->end - last, last);
+	code = image_get_code(c->r->img, c->r->img->text.start + c->fde->end - last, last);
 	len = code ? c->r->arch->find_last_jump(code, last, &off) : 0;
 	if (!len || off >= 0 || (uint32_t)-off > size)
 		return false;

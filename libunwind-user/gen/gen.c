@@ -115,7 +115,7 @@ static int generate_table(struct image *img, struct gen_table *table)
 	ret = image_open(img);
 	if (ret)
 		goto out;
-	arch = arch_of(img->machine, img->big_endian);
+	arch = arch_find(img->machine, img->big_endian);
 	ret = -EOPNOTSUPP;
 	if (!arch)
 		goto out;

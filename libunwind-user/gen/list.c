@@ -60,7 +60,7 @@ static inline int append_row(struct rows *r, uint32_t start, uint32_t rules, boo
 		r->nr_merged--;
 		row--;
 	}
-	if (r->nr_merged && row[-1].rules == rules && (!is_start || rules < ROWS_FIRST))
+	if (r->nr_merged && row[-1].rules_idx == rules && (!is_start || rules < ROWS_FIRST))
 		return 0;
 	if (r->nr_merged == r->room_merged) {
 		ret = grow_rows(r, 0);
@@ -68,7 +68,7 @@ static inline int append_row(struct rows *r, uint32_t start, uint32_t rules, boo
 			return ret;
 		row = r->merged + r->nr_merged;
 	}
-	*row = (struct rows_row){ .start = start, .rules = rules };
+	*row = (struct rows_row){ .start = start, .rules_idx = rules };
 	r->is_start[r->nr_merged++] = is_start;
 	return 0;
 }
@@ -84,7 +84,7 @@ static uint32_t choose_rules(struct rows *r, const struct rows_fde *fde, uint32_
 {
 	const struct rows_row *row = &r->fde_row[fde->row + i];
 	uint32_t end = i + 1 < fde->nr_rows ? row[1].start : fde->end;
-	const struct rows_fre *fre = &r->fre[row->rules];
+	const struct rows_fre *fre = &r->fre[row->rules_idx];
 
 	if (fre->cause) {
 		count_hole(r, fre->cause, row->start, end);
@@ -95,7 +95,7 @@ static uint32_t choose_rules(struct rows *r, const struct rows_fde *fde, uint32_
 		count_hole(r, STATS_CAUSE_PLT, row->start, end);
 		return ROWS_HOLE;
 	}
-	return row->rules;
+	return row->rules_idx;
 }
 
 /*
@@ -114,11 +114,11 @@ static uint32_t find_stack_switch(struct rows *r, const struct rows_fde *fde, bo
 	*outermost = false;
 	if (!r->arch->find_stack_switch || fde->nr_rows != 1 || len > IMAGE_MAX_CODE)
 		return fde->end;
-	cfa = &r->rules[r->fde_row[fde->row].rules].cfa;
+	cfa = &r->rules[r->fde_row[fde->row].rules_idx].cfa;
 	by_fp = cfa->reg == r->arch->abi->reg_fp;
 	if (cfa->how != CFI_REG || (!by_fp && cfa->reg != r->arch->abi->reg_sp))
 		return fde->end;
-	code = image_code(r->img, r->img->text.start + fde->start, len);
+	code = image_get_code(r->img, r->img->text.start + fde->start, len);
 	if (!code)
 		return fde->end;
 	*outermost = !by_fp && r->arch->starts_stack && r->arch->starts_stack(code, len);
@@ -198,7 +198,7 @@ static int append_stack_start(struct rows *r, const struct rows_fde *fde, uint32
 		return 0;
 	if (len > MAX_STACK_START)
 		len = MAX_STACK_START;
-	code = image_code(r->img, r->img->text.start + fde->end, len);
+	code = image_get_code(r->img, r->img->text.start + fde->end, len);
 	if (!code || !r->arch->has_stack_start(code, len))
 		return 0;
 	count_hole(r, CFI_CAUSE_SP, fde->end, fde->end + len);

@@ -30,11 +30,11 @@
 
 static enum piece_kind get_kind(const struct rows *r, uint32_t row)
 {
-	const struct rows_fre *fre = &r->fre[r->merged[row].rules];
+	const struct rows_fre *fre = &r->fre[r->merged[row].rules_idx];
 
-	if (r->merged[row].rules == ROWS_NONE)
+	if (r->merged[row].rules_idx == ROWS_NONE)
 		return PIECE_NONE;
-	if (r->merged[row].rules == ROWS_HOLE)
+	if (r->merged[row].rules_idx == ROWS_HOLE)
 		return PIECE_HOLE;
 	if (fre->plt)
 		return PIECE_PLT;
@@ -73,7 +73,7 @@ static bool join_kept_places(uint8_t *slot, uint8_t kept)
 
 static uint64_t number_fre(const struct rows_row *row)
 {
-	return (row->rules + 1) * 0x9e3779b97f4a7c15ULL + row->start;
+	return (row->rules_idx + 1) * 0x9e3779b97f4a7c15ULL + row->start;
 }
 
 /* Add row @i to the last piece. A piece has few rows, so its sums fit their types. */
@@ -81,8 +81,8 @@ static void add_row_to_piece(struct packer *p, uint32_t i)
 {
 	struct piece *piece = &p->piece[p->nr_pieces - 1];
 	const struct rows_row *row = &p->r->merged[i];
-	const struct rows_fre *fre = &p->r->fre[row->rules];
-	bool like_last = i && row->rules == row[-1].rules;
+	const struct rows_fre *fre = &p->r->fre[row->rules_idx];
+	bool like_last = i && row->rules_idx == row[-1].rules_idx;
 
 	if (i == piece->row) {
 		piece->start = row->start;
@@ -113,8 +113,8 @@ static int find_pieces(struct packer *p)
 
 	for (i = 0; i + 1 < r->nr_merged && !ret; i++, row++) {
 		kind = get_kind(r, i);
-		flex = r->fre[row->rules].flex_only;
-		kept = r->fre[row->rules].kept;
+		flex = r->fre[row->rules_idx].flex_only;
+		kept = r->fre[row->rules_idx].kept;
 		if (kind != last || kind == PIECE_PLT || r->is_start[i] || flex != last_flex ||
 		    row->start - row[-1].start > LONG_ROW || i - start >= MAX_PIECE ||
 		    !join_kept_places(&p->piece[p->nr_pieces - 1].kept, kept)) {

@@ -99,15 +99,15 @@ static int write_normal_block(struct packer *p, uint32_t piece, uint32_t next, u
 		return -ENOMEM;
 	type = b.flex ? SFRAME_FDE_TYPE_FLEX : SFRAME_FDE_TYPE_DEFAULT;
 	for (i = row; i < end; i++) {
-		if (r->fre[r->merged[i].rules].adds)
+		if (r->fre[r->merged[i].rules_idx].adds)
 			type = SFRAME_FDE_TYPE_FLEX_ADD;
 	}
 	to = write_attr(p, p->blocks + p->blocks_size + p->attr_off, b.nr_fres,
 			SFRAME_FDE_INFO(b.type, false, signal), type, 0);
 	for (i = row; i < end; i++) {
-		if (i > row && r->merged[i].rules == r->merged[i - 1].rules)
+		if (i > row && r->merged[i].rules_idx == r->merged[i - 1].rules_idx)
 			continue;
-		fre = &r->fre[r->merged[i].rules];
+		fre = &r->fre[r->merged[i].rules_idx];
 		if (fre->kept > SFRAME_KEPT_IN_REG)
 			saved |= 1u << nr;
 		if (slot < fre->kept)
@@ -123,7 +123,7 @@ static int write_normal_block(struct packer *p, uint32_t piece, uint32_t next, u
 
 static int write_plt_block(struct packer *p, uint32_t row, uint32_t *off)
 {
-	const struct rows_fre *fre = &p->r->fre[p->r->merged[row].rules];
+	const struct rows_fre *fre = &p->r->fre[p->r->merged[row].rules_idx];
 	bool big_endian = p->r->arch->abi->big_endian;
 	uint8_t *to;
 

@@ -188,9 +188,9 @@ static uint64_t find_relocation(struct image *img, uint64_t addr, uint32_t type)
 			if (image_read_list(img, img->list[i].off + off, rela, nr * sizeof(*rela)))
 				break;
 			for (j = 0; j < nr; j++) {
-				if (image_u64(img, rela[j].r_offset) == addr &&
-				    ELF64_R_TYPE(image_u64(img, rela[j].r_info)) == type)
-					return image_u64(img, rela[j].r_addend);
+				if (image_to_host64(img, rela[j].r_offset) == addr &&
+				    ELF64_R_TYPE(image_to_host64(img, rela[j].r_info)) == type)
+					return image_to_host64(img, rela[j].r_addend);
 			}
 		}
 	}
@@ -224,7 +224,7 @@ static int open_table(struct go_rows *g)
 		g->t.text_start = go_find_text_by_entry(&g->t, img->entry);
 	if (go_get_func(&g->t, 0, &first) || go_get_func(&g->t, g->t.nr_funcs - 1, &last))
 		return 1;
-	return !image_in_exec_segment(img, first.start, last.end);
+	return !image_is_in_exec_segment(img, first.start, last.end);
 }
 
 /* ---------------------------------- code --------------------------------- */
@@ -235,7 +235,7 @@ static bool read_code_around(struct go_rows *g, const struct go_func *f, uint64_
 {
 	code->before = at - f->start < AROUND ? at - f->start : AROUND;
 	code->after = f->end - at < AROUND ? f->end - at : AROUND;
-	code->p = image_code(g->r->img, at - code->before, code->before + code->after);
+	code->p = image_get_code(g->r->img, at - code->before, code->before + code->after);
 	if (!code->p)
 		return false;
 	code->p += code->before;
@@ -297,7 +297,7 @@ static bool reloads_fp(const struct arch_op *op, int64_t cfa, int64_t slot)
 static bool decode_insn(struct go_rows *g, uint64_t pc, uint64_t end, struct arch_op *op)
 {
 	size_t len = end - pc < MAX_INSN ? end - pc : MAX_INSN;
-	const uint8_t *code = image_code(g->r->img, pc, len);
+	const uint8_t *code = image_get_code(g->r->img, pc, len);
 
 	if (!code || g->left < len)
 		return false;
@@ -591,7 +591,7 @@ static int add_func(struct go_rows *g, const struct go_func *f)
 	end = b.role == GO_CALLERS_FP ? b.sp_lost_from : b.role == GO_OUTERMOST ? f->end : b.end;
 	if (b.role == GO_SIGRETURN || end == f->start)
 		return 0;
-	if (!image_in_code_range(g->r->img, f->start, end))
+	if (!image_is_in_code_range(g->r->img, f->start, end))
 		return 0;
 	ret = rows_add_fde(g->r, f->start, end);
 	if (ret)

@@ -66,7 +66,7 @@ int image_read(struct image *img, uint64_t vaddr, void *to, size_t len)
 	return img->read(img->ctx, vaddr + img->bias, to, len);
 }
 
-bool image_in_exec_segment(const struct image *img, uint64_t start, uint64_t end)
+bool image_is_in_exec_segment(const struct image *img, uint64_t start, uint64_t end)
 {
 	const struct image_load *l = find_load(img, start, end);
 
@@ -102,7 +102,7 @@ const uint8_t *image_move_window(struct image *img, uint64_t vaddr, size_t len)
 	return img->window;
 }
 
-bool image_in_code_range(const struct image *img, uint64_t start, uint64_t end)
+bool image_is_in_code_range(const struct image *img, uint64_t start, uint64_t end)
 {
 	unsigned int i;
 
@@ -166,14 +166,14 @@ static int read_header(struct image *img, Elf64_Ehdr *ehdr)
 	if (ehdr->e_ident[EI_DATA] != ELFDATA2LSB && ehdr->e_ident[EI_DATA] != ELFDATA2MSB)
 		return -ENOEXEC;
 	img->big_endian = ehdr->e_ident[EI_DATA] == ELFDATA2MSB;
-	img->machine = image_u16(img, ehdr->e_machine);
+	img->machine = image_to_host16(img, ehdr->e_machine);
 	img->addr_size = is_32 ? 4 : 8;
 	/* x32 is neither */
 	if (is_32 != (img->machine == EM_386) || (is_32 && img->big_endian))
 		return -EOPNOTSUPP;
-	img->entry = image_u64(img, ehdr->e_entry);
-	img->fixed = image_u16(img, ehdr->e_type) == ET_EXEC;
-	switch (image_u16(img, ehdr->e_type)) {
+	img->entry = image_to_host64(img, ehdr->e_entry);
+	img->fixed = image_to_host16(img, ehdr->e_type) == ET_EXEC;
+	switch (image_to_host16(img, ehdr->e_type)) {
 	case ET_EXEC:
 	case ET_DYN:
 		return 0;
@@ -186,10 +186,10 @@ static int add_load(struct image *img, const Elf64_Phdr *ph)
 {
 	struct image_load *l = &img->load[img->nr_loads];
 
-	l->vaddr = image_u64(img, ph->p_vaddr);
-	l->off = image_u64(img, ph->p_offset);
-	l->size = image_u64(img, ph->p_filesz);
-	l->exec = image_u32(img, ph->p_flags) & PF_X;
+	l->vaddr = image_to_host64(img, ph->p_vaddr);
+	l->off = image_to_host64(img, ph->p_offset);
+	l->size = image_to_host64(img, ph->p_filesz);
+	l->exec = image_to_host32(img, ph->p_flags) & PF_X;
 	if (!l->size)
 		return 0;
 	if (img->nr_loads == IMAGE_MAX_LOADS || l->vaddr + l->size < l->vaddr)
@@ -243,20 +243,20 @@ static int read_shdrs(struct image *img, uint64_t off, unsigned int nr, Elf64_Sh
 
 static int read_segments(struct image *img, const Elf64_Ehdr *ehdr)
 {
-	unsigned int nr = image_u16(img, ehdr->e_phnum), i;
+	unsigned int nr = image_to_host16(img, ehdr->e_phnum), i;
 	Elf64_Phdr *ph;
 	int ret;
 
-	if (!nr || nr > MAX_PHDRS || image_u16(img, ehdr->e_phentsize) != sizeof(*ph))
+	if (!nr || nr > MAX_PHDRS || image_to_host16(img, ehdr->e_phentsize) != sizeof(*ph))
 		return -ENOEXEC;
 	ph = malloc(nr * sizeof(*ph));
 	if (!ph)
 		return -ENOMEM;
-	ret = read_phdrs(img, image_u64(img, ehdr->e_phoff), nr, ph);
+	ret = read_phdrs(img, image_to_host64(img, ehdr->e_phoff), nr, ph);
 	if (ret == -EFAULT)
 		ret = -ENOEXEC;
 	for (i = 0; i < nr && !ret; i++) {
-		switch (image_u32(img, ph[i].p_type)) {
+		switch (image_to_host32(img, ph[i].p_type)) {
 		case PT_LOAD:
 			ret = add_load(img, &ph[i]);
 			break;
@@ -264,14 +264,15 @@ static int read_segments(struct image *img, const Elf64_Ehdr *ehdr)
 			img->has_interp = true;
 			break;
 		case PT_DYNAMIC:
-			img->dynamic.start = image_u64(img, ph[i].p_vaddr);
-			img->dynamic.end = img->dynamic.start + image_u64(img, ph[i].p_filesz);
+			img->dynamic.start = image_to_host64(img, ph[i].p_vaddr);
+			img->dynamic.end = img->dynamic.start +
+					   image_to_host64(img, ph[i].p_filesz);
 			if (img->dynamic.end < img->dynamic.start)
 				img->dynamic.end = img->dynamic.start;
 			break;
 		case PT_GNU_EH_FRAME:
-			img->eh_hdr.start = image_u64(img, ph[i].p_vaddr);
-			img->eh_hdr.end = img->eh_hdr.start + image_u64(img, ph[i].p_filesz);
+			img->eh_hdr.start = image_to_host64(img, ph[i].p_vaddr);
+			img->eh_hdr.end = img->eh_hdr.start + image_to_host64(img, ph[i].p_filesz);
 			if (img->eh_hdr.end < img->eh_hdr.start)
 				img->eh_hdr.end = img->eh_hdr.start;
 			break;
@@ -293,7 +294,7 @@ static void add_list(struct image *img, const Elf64_Shdr *sh, const Elf64_Shdr *
 {
 	struct image_list *l = &img->list[img->nr_lists];
 
-	switch (image_u32(img, sh->sh_type)) {
+	switch (image_to_host32(img, sh->sh_type)) {
 	case SHT_SYMTAB:
 	case SHT_DYNSYM:
 	case SHT_RELA:
@@ -306,27 +307,27 @@ static void add_list(struct image *img, const Elf64_Shdr *sh, const Elf64_Shdr *
 	}
 	if (img->nr_lists == IMAGE_MAX_LISTS)
 		return;
-	l->type = image_u32(img, sh->sh_type);
-	l->vaddr = image_u64(img, sh->sh_addr);
-	l->off = image_u64(img, sh->sh_offset);
-	l->size = image_u64(img, sh->sh_size);
-	l->strings = names ? image_u64(img, names->sh_offset) : 0;
-	l->strings_size = names ? image_u64(img, names->sh_size) : 0;
+	l->type = image_to_host32(img, sh->sh_type);
+	l->vaddr = image_to_host64(img, sh->sh_addr);
+	l->off = image_to_host64(img, sh->sh_offset);
+	l->size = image_to_host64(img, sh->sh_size);
+	l->strings = names ? image_to_host64(img, names->sh_offset) : 0;
+	l->strings_size = names ? image_to_host64(img, names->sh_size) : 0;
 	img->nr_lists++;
 }
 
 static void add_section(struct image *img, const Elf64_Shdr *sh, const char *name)
 {
-	struct image_range r = { .start = image_u64(img, sh->sh_addr) };
+	struct image_range r = { .start = image_to_host64(img, sh->sh_addr) };
 
-	if (!(image_u64(img, sh->sh_flags) & SHF_ALLOC) ||
-	    image_u32(img, sh->sh_type) == SHT_NOBITS)
+	if (!(image_to_host64(img, sh->sh_flags) & SHF_ALLOC) ||
+	    image_to_host32(img, sh->sh_type) == SHT_NOBITS)
 		return;
-	r.end = r.start + image_u64(img, sh->sh_size);
+	r.end = r.start + image_to_host64(img, sh->sh_size);
 	if (!find_load(img, r.start, r.end))
 		return;
-	if (image_u64(img, sh->sh_flags) & SHF_EXECINSTR && r.start < r.end &&
-	    image_in_exec_segment(img, r.start, r.end)) {
+	if (image_to_host64(img, sh->sh_flags) & SHF_EXECINSTR && r.start < r.end &&
+	    image_is_in_exec_segment(img, r.start, r.end)) {
 		img->by_sections = img->nr_code < IMAGE_MAX_RANGES;
 		if (img->by_sections)
 			img->code[img->nr_code++] = r;
@@ -353,8 +354,8 @@ static void add_section(struct image *img, const Elf64_Shdr *sh, const char *nam
 /* Section headers help but are not needed, so there are no errors here. */
 static int read_sections(struct image *img, const Elf64_Ehdr *ehdr)
 {
-	unsigned int nr = image_u16(img, ehdr->e_shnum), i;
-	unsigned int names = image_u16(img, ehdr->e_shstrndx);
+	unsigned int nr = image_to_host16(img, ehdr->e_shnum), i;
+	unsigned int names = image_to_host16(img, ehdr->e_shstrndx);
 	Elf64_Shdr *sh = NULL;
 	char *str = NULL;
 	uint64_t size;
@@ -362,14 +363,14 @@ static int read_sections(struct image *img, const Elf64_Ehdr *ehdr)
 	int ret = 0;
 
 	img->no_sections = img->fd >= 0 && !nr;
-	if (img->fd < 0 || names >= nr || image_u16(img, ehdr->e_shentsize) != sizeof(*sh))
+	if (img->fd < 0 || names >= nr || image_to_host16(img, ehdr->e_shentsize) != sizeof(*sh))
 		return 0;
 	sh = malloc(nr * sizeof(*sh));
 	if (!sh)
 		return -ENOMEM;
-	if (read_shdrs(img, image_u64(img, ehdr->e_shoff), nr, sh))
+	if (read_shdrs(img, image_to_host64(img, ehdr->e_shoff), nr, sh))
 		goto out;
-	size = image_u64(img, sh[names].sh_size);
+	size = image_to_host64(img, sh[names].sh_size);
 	if (!size || size > MAX_NAMES)
 		goto out;
 	str = malloc(size);
@@ -377,13 +378,13 @@ static int read_sections(struct image *img, const Elf64_Ehdr *ehdr)
 		ret = -ENOMEM;
 		goto out;
 	}
-	if (read_file(img, image_u64(img, sh[names].sh_offset), str, size))
+	if (read_file(img, image_to_host64(img, sh[names].sh_offset), str, size))
 		goto out;
 	str[size - 1] = 0;
 	for (i = 0; i < nr; i++) {
-		add_list(img, &sh[i], image_u32(img, sh[i].sh_link) < nr ?
-			 &sh[image_u32(img, sh[i].sh_link)] : NULL);
-		name = image_u32(img, sh[i].sh_name);
+		add_list(img, &sh[i], image_to_host32(img, sh[i].sh_link) < nr ?
+			 &sh[image_to_host32(img, sh[i].sh_link)] : NULL);
+		name = image_to_host32(img, sh[i].sh_name);
 		if (name < size)
 			add_section(img, &sh[i], str + name);
 	}

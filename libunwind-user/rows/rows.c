@@ -119,7 +119,7 @@ int rows_add_fde_row(struct rows *r, struct rows_fde *fde, uint32_t start,
 	if (!n || vec_grow32(&r->fde_row, &r->room_fde_rows, r->nr_fde_rows, sizeof(*r->fde_row)))
 		return -ENOMEM;
 	r->fde_row[r->nr_fde_rows].start = start;
-	r->fde_row[r->nr_fde_rows++].rules = n;
+	r->fde_row[r->nr_fde_rows++].rules_idx = n;
 	fde->nr_rows++;
 	return 0;
 }
@@ -146,12 +146,12 @@ static int on_fde(void *arg, uint64_t start, uint64_t end)
 
 	if (is_dropped(r->img, start))
 		return CFI_SKIP;
-	if (!image_in_exec_segment(r->img, start, end)) {
+	if (!image_is_in_exec_segment(r->img, start, end)) {
 		r->stats->hole[STATS_CAUSE_OUTSIDE].nr++;
 		r->stats->hole[STATS_CAUSE_OUTSIDE].bytes += end - start;
 		return CFI_SKIP;
 	}
-	if (!image_in_code_range(r->img, start, end))
+	if (!image_is_in_code_range(r->img, start, end))
 		image_distrust_sections(r->img);
 	return rows_add_fde(r, start, end);
 }
@@ -177,7 +177,7 @@ static struct cfi_row raise_cfa(const struct rows *r, const struct cfi_row *rule
 	if (to.cfa.how == CFI_REG)
 		to.cfa = cfi_rule(CFI_REG, to.cfa.reg, (int64_t)to.cfa.off + size);
 	else
-		to.cfa = cfi_bad(CFI_CAUSE_SP);
+		to.cfa = cfi_make_bad_rule(CFI_CAUSE_SP);
 	to.fp = raise_rule(to.fp, size);
 	/* After the bytes are popped, RA is in its register again */
 	to.ra = is_sp(r, &to.cfa) ? (struct cfi_rule){ .how = CFI_SAME } : raise_rule(to.ra, size);
@@ -193,7 +193,7 @@ static bool shows_push(const struct rows *r, const struct cfi_row *rules)
 	    rules->ra.off != r->arch->plt_pushes - 8 || !is_sp(r, &rules->cfa))
 		return false;
 	for (i = r->fde[r->nr_fdes - 1].row; i < r->nr_fde_rows; i++) {
-		rules = &r->rules[r->fde_row[i].rules];
+		rules = &r->rules[r->fde_row[i].rules_idx];
 		if (!is_sp(r, &rules->cfa) || rules->ra.how != CFI_SAME)
 			return false;
 	}
@@ -208,9 +208,9 @@ static int set_pushed(struct rows *r)
 
 	r->pushed = true;
 	for (i = r->fde[r->nr_fdes - 1].row; i < r->nr_fde_rows; i++) {
-		rules = raise_cfa(r, &r->rules[r->fde_row[i].rules]);
-		r->fde_row[i].rules = rows_intern_rules(r, &rules);
-		if (!r->fde_row[i].rules)
+		rules = raise_cfa(r, &r->rules[r->fde_row[i].rules_idx]);
+		r->fde_row[i].rules_idx = rows_intern_rules(r, &rules);
+		if (!r->fde_row[i].rules_idx)
 			return -ENOMEM;
 	}
 	return 0;
@@ -236,7 +236,7 @@ static int on_row(void *arg, uint64_t start, const struct cfi_row *rules)
 	 * not show the push. So all of it is a hole.
 	 */
 	if (r->after_pushed) {
-		to = (struct cfi_row){ .cfa = cfi_bad(CFI_CAUSE_SP) };
+		to = (struct cfi_row){ .cfa = cfi_make_bad_rule(CFI_CAUSE_SP) };
 		rules = &to;
 	}
 	r->stats->nr_rows++;
@@ -286,7 +286,7 @@ static const uint8_t *get_stub_code(void *ctx, uint64_t addr, size_t len)
 {
 	struct rows *r = ctx;
 
-	return image_code(r->img, addr, len);
+	return image_get_code(r->img, addr, len);
 }
 
 static int add_stub_fde(void *ctx, uint64_t start, uint64_t end)
@@ -347,7 +347,7 @@ int rows_add_plts(struct rows *r)
 		return 0;
 	for (i = 0; i < r->img->nr_plts; i++) {
 		plt = &r->img->plt[i];
-		if (!image_in_exec_segment(r->img, plt->start, plt->end))
+		if (!image_is_in_exec_segment(r->img, plt->start, plt->end))
 			continue;
 		ret = add_stubs(r, plt->start, plt->end, nr_fdes);
 		if (ret)
@@ -381,10 +381,10 @@ static int add_pc_thunks_in(struct rows *r, uint64_t start, uint64_t end)
 	while (!ret) {
 		at = (start + FUNC_ALIGN - 1) & -FUNC_ALIGN;
 		if (at + ARCH_PC_THUNK > end ||
-		    !image_in_code_range(r->img, at, at + ARCH_PC_THUNK) ||
+		    !image_is_in_code_range(r->img, at, at + ARCH_PC_THUNK) ||
 		    (at > start && !rows_is_padding(r, start - base, at - base)))
 			return 0;
-		code = image_code(r->img, at, ARCH_PC_THUNK);
+		code = image_get_code(r->img, at, ARCH_PC_THUNK);
 		if (!code || !r->arch->is_pc_thunk(code))
 			return 0;
 		ret = add_pc_thunk(r, at);
@@ -423,7 +423,7 @@ const struct cfi_row *rows_find_rules(const struct rows *r, uint64_t pc)
 	if (pc >= fde->end || !fde->nr_rows)
 		return NULL;
 	bisect(i, fde->nr_rows - 1, r->fde_row[fde->row + i + 1].start > pc);
-	return &r->rules[r->fde_row[fde->row + i].rules];
+	return &r->rules[r->fde_row[fde->row + i].rules_idx];
 }
 
 bool rows_is_same_fde(const struct rows *r, const struct rows_fde *a, const struct rows_fde *b)
@@ -437,16 +437,16 @@ bool rows_is_padding(struct rows *r, uint32_t start, uint32_t end)
 	const uint8_t *code;
 	size_t n, len = end - start;
 
-	if (len > MAX_PADDING || !image_in_code_range(r->img, r->img->text.start + start,
-						      r->img->text.start + end))
+	if (len > MAX_PADDING || !image_is_in_code_range(r->img, r->img->text.start + start,
+							 r->img->text.start + end))
 		return false;
 	/* After the system call, the frame of a signal trampoline is still there */
 	if (start >= 2) {
-		code = image_code(r->img, r->img->text.start + start - 2, 2);
+		code = image_get_code(r->img, r->img->text.start + start - 2, 2);
 		if (!code || r->arch->ends_system_call(code))
 			return false;
 	}
-	code = image_code(r->img, r->img->text.start + start, len);
+	code = image_get_code(r->img, r->img->text.start + start, len);
 	for (; code && len; code += n, len -= n) {
 		n = r->arch->get_padding_length(code, len);
 		if (!n)

@@ -97,17 +97,17 @@ struct image {
 };
 
 /* Numbers in the byte order of the file */
-static inline uint16_t image_u16(const struct image *img, uint16_t v)
+static inline uint16_t image_to_host16(const struct image *img, uint16_t v)
 {
 	return img->big_endian ? be16toh(v) : le16toh(v);
 }
 
-static inline uint32_t image_u32(const struct image *img, uint32_t v)
+static inline uint32_t image_to_host32(const struct image *img, uint32_t v)
 {
 	return img->big_endian ? be32toh(v) : le32toh(v);
 }
 
-static inline uint64_t image_u64(const struct image *img, uint64_t v)
+static inline uint64_t image_to_host64(const struct image *img, uint64_t v)
 {
 	return img->big_endian ? be64toh(v) : le64toh(v);
 }
@@ -121,14 +121,14 @@ int image_read_list(struct image *img, uint64_t off, void *to, size_t len);
 /* Copy bytes of the file by address. Returns 0, -EFAULT outside the file, or a read error. */
 int image_read(struct image *img, uint64_t vaddr, void *to, size_t len);
 
-/* image_code() for bytes outside the window: moves the window */
+/* image_get_code() for bytes outside the window: moves the window */
 const uint8_t *image_move_window(struct image *img, uint64_t vaddr, size_t len);
 
 /*
  * Returns @len (up to IMAGE_MAX_CODE) bytes of code, valid until the next call. NULL if the bytes
  * are not code or cannot be read. Cheap for ascending addresses.
  */
-static inline const uint8_t *image_code(struct image *img, uint64_t vaddr, size_t len)
+static inline const uint8_t *image_get_code(struct image *img, uint64_t vaddr, size_t len)
 {
 	uint64_t at = vaddr - img->window_start;
 
@@ -138,10 +138,10 @@ static inline const uint8_t *image_code(struct image *img, uint64_t vaddr, size_
 }
 
 /* Are all of these bytes in one executable segment? */
-bool image_in_exec_segment(const struct image *img, uint64_t start, uint64_t end);
+bool image_is_in_exec_segment(const struct image *img, uint64_t start, uint64_t end);
 
 /* Are all of these bytes in one of img.code? */
-bool image_in_code_range(const struct image *img, uint64_t start, uint64_t end);
+bool image_is_in_code_range(const struct image *img, uint64_t start, uint64_t end);
 
 /* An FDE is for code outside of all code sections: take whole segments for code from now on. */
 void image_distrust_sections(struct image *img);
@@ -178,7 +178,7 @@ void rows_encode(const struct arch *arch, const struct cfi_row *rules, struct ro
 /* A row holds from start (counted from text.start) to the start of the next row. */
 struct rows_row {
 	uint32_t start;
-	uint32_t rules;		/* index in rows.rules and rows.fre, or ROWS_NONE, ROWS_HOLE */
+	uint32_t rules_idx;	/* index in rows.rules and rows.fre, or ROWS_NONE, ROWS_HOLE */
 };
 
 struct rows_fde {

@@ -28,12 +28,13 @@ bool rows_is_unknown_sigreturn(struct rows *r, const struct rows_fde *fde)
 	unsigned int i;
 
 	if (fde->end - fde->start > MAX_SIZE || fde->nr_rows != 1 ||
-	    r->rules[r->fde_row[fde->row].rules].flags & CFI_SIGNAL)
+	    r->rules[r->fde_row[fde->row].rules_idx].flags & CFI_SIGNAL)
 		return false;
 	for (i = 0; i < abi->nr_sigs; i++) {
 		if (fde->end - fde->start < abi->sigs[i].code_len)
 			continue;
-		code = image_code(r->img, r->img->text.start + fde->start, abi->sigs[i].code_len);
+		code = image_get_code(r->img, r->img->text.start + fde->start,
+				      abi->sigs[i].code_len);
 		if (code && !memcmp(code, abi->sigs[i].code, abi->sigs[i].code_len))
 			return true;
 	}
@@ -71,7 +72,7 @@ static int add_sigreturns_of(struct rows *r, const struct sframe_sig *sig, uint3
 
 	while (pc < end && end - pc >= sig->code_len && !ret) {
 		len = end - pc < IMAGE_MAX_CODE ? end - pc : IMAGE_MAX_CODE;
-		code = image_code(r->img, base + pc, len);
+		code = image_get_code(r->img, base + pc, len);
 		for (i = 0; code && i + sig->code_len <= len && !ret; i += ALIGN) {
 			if (!memcmp(code + i, sig->code, sig->code_len))
 				ret = add_sigreturn(r, sig, start, pc + i);

@@ -19,5 +19,5 @@ const char *stats_cause_name(unsigned int cause)
 
 	if (cause < STATS_NR_CAUSES && names[cause])
 		return names[cause];
-	return cfi_cause_name(cause);
+	return cfi_get_cause_name(cause);
 }

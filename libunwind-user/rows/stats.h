@@ -52,7 +52,7 @@ struct stats {
 };
 
 /* Code for which the table has neither rules nor holes. */
-static inline uint64_t stats_unknown_bytes(const struct stats *s)
+static inline uint64_t stats_get_unknown_bytes(const struct stats *s)
 {
 	uint64_t known = s->covered_bytes + s->hole_bytes;
 
@@ -65,7 +65,7 @@ static inline bool stats_is_hole(unsigned int cause)
 }
 
 /* Ranges of pcs that are holes, and FDEs without rules whose ranges are not known */
-static inline uint64_t stats_nr_holes(const struct stats *s)
+static inline uint64_t stats_get_nr_holes(const struct stats *s)
 {
 	uint64_t nr = 0;
 	unsigned int i;

@@ -23,7 +23,7 @@
 
 #define TRACEFS		"/sys/kernel/tracing"
 
-const char *tables_cause_name(enum tables_cause cause)
+const char *tables_get_cause_name(enum tables_cause cause)
 {
 	static const char *const name[TABLES_NR_CAUSES] = {
 		[TABLES_COVERED] = "covered",
@@ -40,7 +40,7 @@ const char *tables_cause_name(enum tables_cause cause)
 	return cause < TABLES_NR_CAUSES ? name[cause] : "?";
 }
 
-enum tables_cause tables_cause_of(int error)
+enum tables_cause tables_get_cause(int error)
 {
 	switch (-error) {
 	case 0:
@@ -146,7 +146,7 @@ static void note_file(struct tables_session *t, const struct tables_id *id,
 		e->opened = true;
 		e->used |= result.used;
 		e->stamp = get_stamp(st);
-		f->cause = tables_cause_of(result.error);
+		f->cause = tables_get_cause(result.error);
 		f->error = result.error;
 		f->cached = result.cached;
 		memcpy(f->build_id, id->build_id, sizeof(f->build_id));
@@ -167,7 +167,7 @@ void tables_note_failure(struct tables_session *t, dev_t dev, ino_t ino, const c
 	pthread_mutex_lock(&t->lock);
 	e = get_entry(t, dev, ino, path);
 	if (e && !e->opened) {
-		e->file.cause = tables_cause_of(error);
+		e->file.cause = tables_get_cause(error);
 		e->file.error = error;
 	}
 	pthread_mutex_unlock(&t->lock);
@@ -447,15 +447,17 @@ void tables_get_summary(struct tables_session *t, struct tables_summary *sum)
 		const struct tables_file *f = &t->entries.v[i]->file;
 
 		sum->files[f->cause]++;
-		if (f->cause != TABLES_COVERED)
+		if (f->cause != TABLES_COVERED) {
+			sum->uncovered += f->cause != TABLES_VANISHED;
 			continue;
+		}
 		sum->cached += f->cached;
 		sum->table_bytes += f->table_size;
 		sum->text_bytes += f->stats.text_bytes;
 		sum->covered_bytes += f->stats.covered_bytes;
 		sum->hole_bytes += f->stats.hole_bytes;
-		sum->unknown_bytes += stats_unknown_bytes(&f->stats);
-		sum->holes += stats_nr_holes(&f->stats);
+		sum->unknown_bytes += stats_get_unknown_bytes(&f->stats);
+		sum->holes += stats_get_nr_holes(&f->stats);
 	}
 	pthread_mutex_unlock(&t->lock);
 }

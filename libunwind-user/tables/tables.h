@@ -144,9 +144,9 @@ enum tables_cause {
 	TABLES_NR_CAUSES
 };
 
-const char *tables_cause_name(enum tables_cause cause);
+const char *tables_get_cause_name(enum tables_cause cause);
 /* The cause for a result of tables_get_table() or of the functions below. */
-enum tables_cause tables_cause_of(int error);
+enum tables_cause tables_get_cause(int error);
 
 struct tables_file {
 	const char *path;
@@ -161,11 +161,12 @@ struct tables_file {
 
 struct tables_summary {
 	uint64_t files[TABLES_NR_CAUSES];
+	uint64_t uncovered;		/* files that are there, without a table */
 	uint64_t cached;		/* covered files whose tables were in the cache */
 	uint64_t table_bytes;
 	uint64_t text_bytes;		/* code in the covered files; of it: */
 	uint64_t covered_bytes;
-	uint64_t holes;			/* see stats_nr_holes() */
+	uint64_t holes;			/* see stats_get_nr_holes() */
 	uint64_t hole_bytes;
 	uint64_t unknown_bytes;		/* not in the tables: walked by frame pointers */
 	/* In the last tables_scan(): */

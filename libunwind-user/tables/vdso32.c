@@ -98,11 +98,11 @@ static pid_t start_child(const int fd, const int out, volatile int *error)
 static int wait_for_byte(int in)
 {
 	struct pollfd p = { .fd = in, .events = POLLIN };
-	int64_t end = now_ms() + MAX_WAIT_MS, left;
+	int64_t end = clock_get_ms() + MAX_WAIT_MS, left;
 	int ret;
 
 	do {
-		left = end - now_ms();
+		left = end - clock_get_ms();
 		ret = poll(&p, 1, left > 0 ? left : 0);
 	} while (ret < 0 && errno == EINTR);
 	return ret < 0 ? -errno : 0;

@@ -93,15 +93,24 @@ static bool is_piece_of(struct join *j, const struct stack *cut, const struct st
 	return !c->nr || !memcmp(j->addrs.v + c->off, j->addrs.v + off, c->nr * sizeof(uint64_t));
 }
 
-/* The index in join.stacks, NO_STACK, or LOST_STACK: it is one that the task had had before. */
-static uint32_t choose_stack(struct join *j, struct task *t, const struct run *run)
+/* Stacks of a task, as indexes in join.stacks */
+struct candidates {
+	uint32_t stack[MAX_TRIES];
+	uint32_t nr;
+	bool lost;		/* the nearest one has come again, and the first one is lost */
+};
+
+/* Find the stacks that may answer @run: with its cookie, the nearest ones first. */
+static void find_candidates(struct join *j, struct task *t, const struct run *run,
+			    struct candidates *c)
 {
 	uint64_t cookie = run->pub.cookie, ts = run->pub.ts;
 	uint32_t first = t->stack, end = first + t->nr_stacks, lo, hi, i, tries = 0;
-	uint32_t near[MAX_TRIES], nr = 0, chosen = NO_STACK, nearest = NO_STACK;
+	uint32_t nearest = NO_STACK;
 	struct stack *s = j->stacks.v;
 
-	/* the first of this cookie at or after ts; outwards from there, nearest first */
+	*c = (struct candidates){};
+	/* the first of this cookie at or after ts; outwards from there */
 	bisect(i, t->nr_stacks, s[first + i].cookie > cookie ||
 				(s[first + i].cookie == cookie && s[first + i].ts >= ts));
 	lo = hi = first + i;
@@ -122,22 +131,31 @@ static uint32_t choose_stack(struct join *j, struct task *t, const struct run *r
 			nearest = i;
 		else if (!is_one_entry(j, t, cookie, s[nearest].ts, s[i].ts))
 			continue;
-		if (s[i].flags & STACK_AGAIN) {
+		if (s[i].flags & STACK_AGAIN)
 			s[i].claimed = 1;
-			continue;
-		}
-		near[nr++] = i;
-		if (chosen == NO_STACK &&
-		    j->streams.v[s[i].stream].buffer == j->streams.v[run->pub.stream].buffer)
-			chosen = i;
+		else
+			c->stack[c->nr++] = i;
 	}
-	if (!nr)
-		return nearest == NO_STACK ? NO_STACK : LOST_STACK;
-	if (chosen == NO_STACK)
-		chosen = near[0];
-	for (i = 0; i < nr && !is_whole(&s[chosen]); i++)
-		if (is_whole(&s[near[i]]) && is_piece_of(j, &s[chosen], &s[near[i]]))
-			chosen = near[i];
+	c->lost = nearest != NO_STACK && !c->nr;
+}
+
+/* The index in join.stacks, NO_STACK, or LOST_STACK */
+static uint32_t choose_stack(struct join *j, struct task *t, const struct run *run)
+{
+	const struct stack *s = j->stacks.v;
+	struct candidates c;
+	uint32_t chosen, i;
+
+	find_candidates(j, t, run, &c);
+	if (!c.nr)
+		return c.lost ? LOST_STACK : NO_STACK;
+	for (i = 0; i < c.nr && j->streams.v[s[c.stack[i]].stream].buffer !=
+				j->streams.v[run->pub.stream].buffer; i++)
+		;
+	chosen = c.stack[i < c.nr ? i : 0];
+	for (i = 0; i < c.nr && !is_whole(&s[chosen]); i++)
+		if (is_whole(&s[c.stack[i]]) && is_piece_of(j, &s[chosen], &s[c.stack[i]]))
+			chosen = c.stack[i];
 	return chosen;
 }
 
@@ -203,13 +221,13 @@ static struct run *find_run(struct join *j, struct task *t, uint32_t stream, uin
 /* Can the stream's record at @pos, if it has one, have been made at @ts? */
 static bool covers_record(const struct stream *stream, uint64_t pos, uint64_t ts)
 {
+	const struct position *p = stream->positions.v;
 	size_t i;
 
-	bisect(i, stream->marks.nr, stream->marks.v[i].pos > pos);
-	if (i && (stream->marks.v[i - 1].pos == pos ? ts != stream->marks.v[i - 1].ts
-						: ts < stream->marks.v[i - 1].ts))
+	bisect(i, stream->positions.nr, p[i].pos > pos);
+	if (i && (p[i - 1].pos == pos ? ts != p[i - 1].ts : ts < p[i - 1].ts))
 		return false;
-	return i == stream->marks.nr || ts <= stream->marks.v[i].ts;
+	return i == stream->positions.nr || ts <= p[i].ts;
 }
 
 static bool is_same_request(const struct run *a, const struct run *b)

@@ -14,7 +14,7 @@ struct partial_stack {
 };
 
 /* A record's position and time. */
-struct mark {
+struct position {
 	uint64_t pos, ts;
 };
 
@@ -23,7 +23,7 @@ struct stream {
 	uint32_t cpu;
 	uint64_t first, last;		/* positions of its first and last record */
 	VEC(struct partial_stack) partials;
-	VEC(struct mark) marks;		/* join_add_mark(), by rising position */
+	VEC(struct position) positions;	/* join_add_position(), rising */
 };
 
 /* An interned address list: j->addrs.v[off .. off + nr). */

@@ -34,7 +34,7 @@ void join_free(struct join *j)
 		return;
 	for (i = 0; i < j->streams.nr; i++) {
 		parts_free(&j->streams.v[i]);
-		vec_free(&j->streams.v[i].marks);
+		vec_free(&j->streams.v[i].positions);
 	}
 	free(j->times);
 	vec_free(&j->streams);
@@ -119,21 +119,21 @@ int join_add_loss(struct join *j, uint32_t stream, uint64_t events)
 	return parts_add_loss(j, &j->streams.v[stream]);
 }
 
-int join_add_mark(struct join *j, uint32_t stream, uint64_t pos, uint64_t ts)
+int join_add_position(struct join *j, uint32_t stream, uint64_t pos, uint64_t ts)
 {
 	struct stream *st;
-	struct mark *m;
+	struct position *p;
 
 	if (stream >= j->streams.nr)
 		return -EINVAL;
 	st = &j->streams.v[stream];
-	if (st->marks.nr && st->marks.v[st->marks.nr - 1].pos >= pos)
+	if (st->positions.nr && st->positions.v[st->positions.nr - 1].pos >= pos)
 		return -EINVAL;
-	m = vec_add(&st->marks);
-	if (!m)
+	p = vec_add(&st->positions);
+	if (!p)
 		return -ENOMEM;
-	m->pos = pos;
-	m->ts = ts;
+	p->pos = pos;
+	p->ts = ts;
 	return 0;
 }
 

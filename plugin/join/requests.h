@@ -154,10 +154,10 @@ int join_add_stack(struct join *j, const struct join_stack *stack);
 /* @events were dropped before the next record of @stream; 0 for an unknown number. */
 int join_add_loss(struct join *j, uint32_t stream, uint64_t events);
 /*
- * The record of @stream at @pos was made at @ts. Add marks by rising position. Positions of two
- * streams may coincide; with more marks the join can tell more of them apart.
+ * The record of @stream at @pos was made at @ts. Add rising positions. Positions of two
+ * streams may coincide; with more of them the join can tell more streams apart.
  */
-int join_add_mark(struct join *j, uint32_t stream, uint64_t pos, uint64_t ts);
+int join_add_position(struct join *j, uint32_t stream, uint64_t pos, uint64_t ts);
 /* Events of @buffer were dropped at unknown positions. */
 int join_set_dropped(struct join *j, uint32_t buffer);
 /* The trace clock is slower than a kernel entry: it counts events, or jiffies. */

@@ -6,8 +6,8 @@
 #include "plugin/join/join.h"
 #include "libunwind-user/base/base.h"
 
-/* One mark for each 4 KiB, which is about one for each page */
-#define MARK_SHIFT	12
+/* One position for each 4 KiB, which is about one for each page */
+#define POSITION_SHIFT	12
 
 struct feed {
 	struct decode dec;
@@ -20,7 +20,7 @@ struct feed {
 	uint32_t buffer, cpu;		/* of the stream */
 	uint64_t first, last;		/* positions of its first and last record, if any */
 	uint64_t last_ts;		/* time of the last record, in ns */
-	uint64_t marked;		/* position that sink->mark() got last */
+	uint64_t position;		/* position that sink->position() got last */
 	VEC(uint64_t) addrs;
 	VEC(char) path;
 };
@@ -89,8 +89,8 @@ int feed_end_stream(struct feed *f)
 		return 0;
 	f->open = false;
 	ret = runs_end(f->runs);
-	if (!ret && f->has_record && f->buffer && f->marked != f->last)
-		ret = f->sink->mark(f->sink->data, f->nr_streams - 1, f->last, f->last_ts);
+	if (!ret && f->has_record && f->buffer && f->position != f->last)
+		ret = f->sink->position(f->sink->data, f->nr_streams - 1, f->last, f->last_ts);
 	if (!ret)
 		ret = f->sink->range(f->sink->data, f->nr_streams - 1, f->has_record ? f->first : 1,
 				     f->has_record ? f->last : 0);
@@ -179,11 +179,11 @@ int feed_decoded_record(struct feed *f, const struct tep_record *rec, const stru
 	if (f->has_record && rec->offset <= f->last)
 		return -EILSEQ;
 	/* only the positions of instances can coincide, see join_find_answer() */
-	if (f->buffer && (!f->has_record || (rec->offset ^ f->marked) >> MARK_SHIFT)) {
-		ret = f->sink->mark(f->sink->data, f->nr_streams - 1, rec->offset, rec->ts);
+	if (f->buffer && (!f->has_record || (rec->offset ^ f->position) >> POSITION_SHIFT)) {
+		ret = f->sink->position(f->sink->data, f->nr_streams - 1, rec->offset, rec->ts);
 		if (ret)
 			return ret;
-		f->marked = rec->offset;
+		f->position = rec->offset;
 	}
 	if (!f->has_record)
 		f->first = rec->offset;
@@ -265,9 +265,9 @@ static int set_dropped(void *data, uint32_t buffer)
 	return join_set_dropped(t->join, buffer);
 }
 
-static int add_mark(void *data, uint32_t stream, uint64_t pos, uint64_t ts)
+static int add_position(void *data, uint32_t stream, uint64_t pos, uint64_t ts)
 {
-	return join_add_mark(((struct sink_target *)data)->join, stream, pos, ts);
+	return join_add_position(((struct sink_target *)data)->join, stream, pos, ts);
 }
 
 static int add_map(void *data, const struct maps_rec *rec)
@@ -278,7 +278,7 @@ static int add_map(void *data, const struct maps_rec *rec)
 void sink_set_to_join(struct sink *sink, struct sink_target *target)
 {
 	*sink = (struct sink){
-		add_stream, set_range, add_run, add_stack, add_loss, set_dropped, add_mark, add_map,
-		target,
+		add_stream, set_range, add_run, add_stack, add_loss, set_dropped, add_position,
+		add_map, target,
 	};
 }

@@ -25,7 +25,7 @@ struct sink {
 	/* events of @buffer were dropped at unknown positions */
 	int (*dropped)(void *data, uint32_t buffer);
 	/* in an instance: position and time (ns) of a record each 4 KiB, and of the last one */
-	int (*mark)(void *data, uint32_t stream, uint64_t pos, uint64_t ts);
+	int (*position)(void *data, uint32_t stream, uint64_t pos, uint64_t ts);
 	int (*map)(void *data, const struct maps_rec *rec);
 	void *data;
 };

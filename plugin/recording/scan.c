@@ -249,7 +249,7 @@ static int note_clock(void *data, const char *buffer, const char *clock)
 
 void scan_file_within(struct scan *s, int fd, int64_t ms)
 {
-	int64_t until = now_ms() + ms;
+	int64_t until = clock_get_ms() + ms;
 	struct sections_sink clock = { .clock = note_clock };
 	struct sink_target target;
 	struct sink sink;

@@ -12,7 +12,7 @@
 #include "wire.h"
 
 enum {
-	MSG_STREAM = 1, MSG_RANGE, MSG_RUN, MSG_STACK, MSG_LOSS, MSG_DROPPED, MSG_MARK, MSG_MAP,
+	MSG_STREAM = 1, MSG_RANGE, MSG_RUN, MSG_STACK, MSG_LOSS, MSG_DROPPED, MSG_POSITION, MSG_MAP,
 	MSG_END,
 };
 
@@ -101,11 +101,11 @@ static int write_dropped(void *data, uint32_t buffer)
 	return write_msg(data, MSG_DROPPED, &n, sizeof(n), NULL, 0);
 }
 
-static int write_mark(void *data, uint32_t stream, uint64_t pos, uint64_t ts)
+static int write_position(void *data, uint32_t stream, uint64_t pos, uint64_t ts)
 {
 	struct msg_numbers n = { stream, pos, ts };
 
-	return write_msg(data, MSG_MARK, &n, sizeof(n), NULL, 0);
+	return write_msg(data, MSG_POSITION, &n, sizeof(n), NULL, 0);
 }
 
 static int write_map(void *data, const struct maps_rec *rec)
@@ -119,7 +119,7 @@ void wire_make_sink(struct sink *sink, struct wire *w, int fd)
 	w->used = 0;
 	*sink = (struct sink){
 		write_stream, write_range, write_run, write_stack, write_loss, write_dropped,
-		write_mark, write_map, w
+		write_position, write_map, w
 	};
 }
 
@@ -197,8 +197,8 @@ static int pass_msg(const struct sink *sink, uint32_t type, const char *p, uint3
 		return sink->range(sink->data, n.a, n.b, n.c);
 	case MSG_LOSS:
 		return sink->loss(sink->data, n.a, n.b);
-	case MSG_MARK:
-		return sink->mark(sink->data, n.a, n.b, n.c);
+	case MSG_POSITION:
+		return sink->position(sink->data, n.a, n.b, n.c);
 	case MSG_DROPPED:
 		return n.a > MAX_BUFFER ? -EPROTO : sink->dropped(sink->data, n.a);
 	case MSG_END:
@@ -216,7 +216,7 @@ int wire_wait(int fd, int64_t until)
 	int ret;
 
 	do {
-		left = until - now_ms();
+		left = until - clock_get_ms();
 		if (left < 0)
 			left = 0;
 		ret = poll(&p, 1, left > INT_MAX ? INT_MAX : left);

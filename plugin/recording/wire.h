@@ -24,7 +24,7 @@ int wire_write_end(struct wire *w, int err);
 
 /*
  * Wait until @fd can be read, or its writer is gone. 0; -ETIMEDOUT if that did not happen before
- * @until (now_ms()); or another negative errno.
+ * @until (clock_get_ms()); or another negative errno.
  */
 int wire_wait(int fd, int64_t until);
 

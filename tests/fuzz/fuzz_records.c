@@ -191,7 +191,7 @@ static void through_the_pipe(struct tep_handle *tep, struct input in, struct sin
 	feed_all(tep, in, &out);
 	wire_write_end(&w, 0);
 	lseek(fd, 0, SEEK_SET);
-	if (wire_read_all(fd, sink, now_ms() + 10000))
+	if (wire_read_all(fd, sink, clock_get_ms() + 10000))
 		abort();	/* the reader must accept what we wrote */
 	close(fd);
 }

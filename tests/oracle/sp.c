@@ -312,7 +312,7 @@ struct sp_map *sp_open(Elf *elf, const struct sframe_table *rows)
 {
 	const struct cfi_ops ops = { .fde = add_func };
 	struct sp_map *m = calloc(1, sizeof(*m));
-	const struct arch *arch = arch_of_abi(rows->arch->abi);
+	const struct arch *arch = arch_find_by_abi(rows->arch->abi);
 	struct cfi_section sec = { .big_endian = arch && arch->abi->big_endian, .addr_size = 8 };
 	struct cfi_stats stats;
 	uint64_t reach = 0;

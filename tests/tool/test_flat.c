@@ -47,11 +47,11 @@ static bool same_rule(uint32_t rule, int ret, const struct sframe_row *row, int 
 	struct sframe_row plain;
 
 	if (ret == -ENOENT)
-		return rule == rule_special(RULE_HOLE);
+		return rule == rule_make_special(RULE_HOLE);
 	if (ret)
-		return rule == rule_special(RULE_UNKNOWN);
+		return rule == rule_make_special(RULE_UNKNOWN);
 	if (row->ra.base == SFRAME_UNDEFINED)
-		return rule == rule_special(RULE_OUTERMOST);
+		return rule == rule_make_special(RULE_OUTERMOST);
 	if (RULE_KIND(rule) == RULE_FULL)
 		return same_full(&full.rule[rule >> 2], row);
 	if (RULE_KIND(rule) == RULE_SPECIAL || row->flags)
@@ -159,13 +159,13 @@ static void too_many_rows(void **state)
 	for (i = 0; i < PART_SIZE; i++) {
 		row = vec_add(&f.row);
 		assert_non_null(row);
-		*row = (struct row) { .off = i, .rule = rule_plain(RULE_SP, 1 + i % 2, 0) };
+		*row = (struct row) { .off = i, .rule = rule_make_plain(RULE_SP, 1 + i % 2, 0) };
 	}
 	p->nr_rows = PART_SIZE;
 	assert_true(flat_words(p) <= CHUNK_WORDS);
 	flat_write(&f, p, chunk, 0, &part);
-	assert_int_equal(flat_find(chunk, &part, 7), rule_plain(RULE_SP, 2, 0));
-	assert_int_equal(flat_find(chunk, &part, PART_SIZE - 1), rule_special(RULE_HOLE));
+	assert_int_equal(flat_find(chunk, &part, 7), rule_make_plain(RULE_SP, 2, 0));
+	assert_int_equal(flat_find(chunk, &part, PART_SIZE - 1), rule_make_special(RULE_HOLE));
 	flat_free(&f);
 	free(chunk);
 }

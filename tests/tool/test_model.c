@@ -60,8 +60,8 @@ static void same_records(struct reader *a, struct reader *b)
 	struct tep_record *x, *y;
 	uint32_t i;
 
-	assert_int_equal(reader_nr_streams(a), reader_nr_streams(b));
-	for (i = 0; i < reader_nr_streams(a); i++) {
+	assert_int_equal(reader_get_nr_streams(a), reader_get_nr_streams(b));
+	for (i = 0; i < reader_get_nr_streams(a); i++) {
 		do {
 			x = reader_next(a, i);
 			y = reader_next(b, i);
@@ -179,7 +179,7 @@ static void a_run_answers_as_its_records_do(void **state)
 	for (i = 0; i < fixtures.gl_pathc; i++) {
 		m = open_model(fixtures.gl_pathv[i], NULL);
 		assert_int_equal(model_rewind(m), 0);
-		for (s = 0; s < reader_nr_streams(m->reader); s++) {
+		for (s = 0; s < reader_get_nr_streams(m->reader); s++) {
 			memset(&cursor, 0, sizeof(cursor));
 			while ((rec = reader_next(m->reader, s))) {
 				cookie = 0;
@@ -348,10 +348,10 @@ static struct sum sum_up(const char *path, const struct model_filter *filter, en
 	size_t nr, i;
 
 	opts.counts = way == IN_THE_SCAN || way == SCAN_GIVEN_UP;
-	opts.max_notes = way == SCAN_GIVEN_UP ? 3 : 0;
+	opts.max_early_counts = way == SCAN_GIVEN_UP ? 3 : 0;
 	opts.processes = way == THREE_PROCESSES ? 3 : 1;
 	s.m = open_model(path, &opts);
-	assert_int_equal(!!s.m->notes, opts.counts);
+	assert_int_equal(!!s.m->early_counts, opts.counts);
 	if (way == ONE_BY_ONE) {
 		assert_int_equal(model_for_each(s.m, MODEL_BY_TIME, add_event, &s), 0);
 	} else {

@@ -149,9 +149,9 @@ void check_code(struct check *c, const char *path, int fd, const struct stats *s
 	if (level != CHECK_OK && kind)
 		remedy = kind->remedy;
 	if (level != CHECK_OK && !remedy && nr && 2 * holes > s->text_bytes - s->covered_bytes)
-		remedy = hole_remedy(most[0]);
+		remedy = get_hole_remedy(most[0]);
 	if (level != CHECK_OK && !remedy)
-		remedy = hole_remedy(STATS_CAUSE_FLOW);
+		remedy = get_hole_remedy(STATS_CAUSE_FLOW);
 	f = open_memstream(&text, &size);
 	if (!f)
 		return;

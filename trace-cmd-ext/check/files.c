@@ -48,7 +48,7 @@ static int ignore_file(void *ctx, int fd, const char *path)
 static int show_progress(void *ctx, uint64_t done, uint64_t all)
 {
 	(void)ctx;
-	tool_progress("unwind tables", done, all);
+	tool_show_progress("unwind tables", done, all);
 	return 0;
 }
 
@@ -191,8 +191,8 @@ static void add_file_finding(void *ctx, const struct tables_file *f)
 	if (f->cause == TABLES_VANISHED && fs->all)
 		return;
 	check_add(fs->c, fs->all ? CHECK_NOTE : CHECK_MISSING, "files", f->path,
-		  table_remedy(f->cause), "no tables: %s%s%s; %s", tables_cause_name(f->cause),
-		  f->cause == TABLES_ERROR ? ": " : "",
+		  get_table_remedy(f->cause), "no tables: %s%s%s; %s",
+		  tables_get_cause_name(f->cause), f->cause == TABLES_ERROR ? ": " : "",
 		  f->cause == TABLES_ERROR ? strerror(-f->error) : "", symbols);
 }
 
@@ -206,7 +206,7 @@ static struct tables_session *open_session(struct files *fs)
 	int ret;
 
 	/* a file that the user named may be recorded with any source */
-	if (!fs->all || (source && !strcmp(source, source_name(SOURCE_BPF))))
+	if (!fs->all || (source && !strcmp(source, source_get_name(SOURCE_BPF))))
 		opts.add_file = ignore_file;
 	ret = tables_open_with(&opts, add_nothing, &t);
 	if (!ret)

@@ -153,9 +153,9 @@ static void check_sources(struct check *c)
 
 	takes = source_choose();
 	c->bpf = !source_check(SOURCE_BPF, &why);
-	c->source = takes == SOURCE_NONE ? NULL : source_name(takes);
+	c->source = takes == SOURCE_NONE ? NULL : source_get_name(takes);
 	for (i = 0; i < ARRAY_SIZE(sources); i++) {
-		snprintf(name, sizeof(name), "--source %s", source_name(sources[i].source));
+		snprintf(name, sizeof(name), "--source %s", source_get_name(sources[i].source));
 		if (source_check(sources[i].source, &why))
 			check_add(c, CHECK_NOTE, "sources of user stacks", name, why.remedy,
 				  "not available: %.*s", (int)why.cause_len, why.text);

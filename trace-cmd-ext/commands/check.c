@@ -250,7 +250,7 @@ int cmd_check(int argc, char **argv)
 	for (i = optind; i < argc; i++)
 		if (!check_unfinished(&check, argv[i]))
 			check_argument(&check, argv[i]);
-	tool_progress_end();
+	tool_end_progress();
 	for (k = 0; k < check.nr; k++)
 		ok &= check.finding[k].level != CHECK_MISSING;
 	print_findings(&check, ok, all);

@@ -75,7 +75,7 @@ struct model *cmd_open_model(const char *path, const struct model_opts *opts)
 	struct model *m;
 
 	if (!o.progress)
-		o.progress = tool_progress;
+		o.progress = tool_show_progress;
 	m = model_open(path, &o, why, sizeof(why));
 	if (!m)
 		tool_error("%s: %s", path, why);

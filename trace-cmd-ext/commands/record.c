@@ -358,7 +358,7 @@ int cmd_record(int argc, char **argv)
 	ret = parse_options(&opts, argc, argv);
 	if (!ret) {
 		if (opts.quiet)
-			tool_progress_off();
+			tool_disable_progress();
 		ret = record_run(&opts);
 	} else if (ret < 0) {
 		ret = TOOL_OK;

@@ -53,8 +53,8 @@ static int run_report(void *arg)
 		return ret;
 	}
 	/* a progress line would disturb the pager */
-	if (tool_on_terminal())
-		tool_progress_off();
+	if (tool_is_on_terminal())
+		tool_disable_progress();
 	o->r.filtered = cmd_filter_is_set(&o->opts.filter);
 	o->r.print_no_match = cmd_print_no_match;
 	o->r.library_reads_ahead = !o->r.json && !o->r.filtered && printer_reads_ahead(o->r.m);
@@ -68,13 +68,15 @@ static int run_report(void *arg)
 	return !ret ? TOOL_OK : ret == -EIO ? TOOL_INPUT : TOOL_FAIL;
 }
 
+enum { OPT_JSON = 1, OPT_LINES };
+
 int cmd_report(int argc, char **argv)
 {
 	static struct report_cmd o;		/* its lists stay until the program ends */
 	static const struct option longs[] = {
 		CMD_FILTER_OPTIONS,
-		{ "json", no_argument, NULL, 'J' },
-		{ "lines", no_argument, NULL, 'L' },
+		{ "json", no_argument, NULL, OPT_JSON },
+		{ "lines", no_argument, NULL, OPT_LINES },
 		{ "jobs", required_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{},
@@ -87,10 +89,10 @@ int cmd_report(int argc, char **argv)
 		switch (opt) {
 		case 'h':
 			return tool_help(usage);
-		case 'J':
+		case OPT_JSON:
 			o.r.json = true;
 			break;
-		case 'L':
+		case OPT_LINES:
 			o.r.lines = true;
 			break;
 		case 'j':

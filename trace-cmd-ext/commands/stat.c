@@ -50,7 +50,7 @@ static int run_stat(void *arg)
 	ret = stat_count(&s, m, cmd_filter_is_set(&o->opts.filter));
 	if (!ret)
 		ret = stat_count_files(&s, m, o->path);
-	tool_progress_end();
+	tool_end_progress();
 	if (ret) {
 		tool_error("%s: %s", o->path, strerror(-ret));
 		ret = ret == -EIO ? TOOL_INPUT : TOOL_FAIL;
@@ -68,13 +68,15 @@ out:
 	return ret;
 }
 
+enum { OPT_JSON = 1, OPT_ALL };
+
 int cmd_stat(int argc, char **argv)
 {
 	static struct stat_cmd o;		/* its lists stay until the program ends */
 	static const struct option longs[] = {
 		CMD_FILTER_OPTIONS,
-		{ "json", no_argument, NULL, 'J' },
-		{ "all", no_argument, NULL, 'A' },
+		{ "json", no_argument, NULL, OPT_JSON },
+		{ "all", no_argument, NULL, OPT_ALL },
 		{ "help", no_argument, NULL, 'h' },
 		{},
 	};
@@ -84,10 +86,10 @@ int cmd_stat(int argc, char **argv)
 		switch (opt) {
 		case 'h':
 			return tool_help(usage);
-		case 'J':
+		case OPT_JSON:
 			o.json = true;
 			break;
-		case 'A':
+		case OPT_ALL:
 			o.all = true;
 			break;
 		default:

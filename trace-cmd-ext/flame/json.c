@@ -22,7 +22,7 @@ size_t flame_find_missing(const struct flame *fl, struct flame_missing *v)
 	size_t i, k, found = 0;
 	uint32_t nr;
 
-	for (i = 0; i < fold_nr_samples(fl->fold); i++) {
+	for (i = 0; i < fold_get_nr_samples(fl->fold); i++) {
 		s = fold_get_sample(fl->fold, i);
 		names = fold_get_names(fl->fold, s->seg[SEG_USER], &nr);
 		if (nr != 1)
@@ -99,7 +99,7 @@ void flame_write_json(FILE *out, const struct flame *fl)
 	jsonw_object(&j, NULL);
 	jsonw_string(&j, "by", gather_by_to_name(fl->gather.by));
 	jsonw_string(&j, "unit", fl->unit);
-	jsonw_number(&j, "paths", fold_nr_samples(fl->fold));
+	jsonw_number(&j, "paths", fold_get_nr_samples(fl->fold));
 	put_file(&j, "file", fl, 1);
 	if (fl->diff)
 		put_file(&j, "before", fl, 0);

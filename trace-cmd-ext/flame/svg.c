@@ -114,7 +114,7 @@ static bool find_hues(struct hues *h, const struct tree *t, const struct fold *f
 	const struct fold_name *name;
 	size_t i;
 
-	h->nr = fold_nr_files(f);
+	h->nr = fold_get_nr_files(f);
 	h->hue = calloc(h->nr, sizeof(*h->hue));
 	h->order = calloc(h->nr, sizeof(*h->order));
 	h->weight = calloc(h->nr, sizeof(*h->weight));

@@ -2,11 +2,11 @@
 /*
  * counts.c - how many events there are of each kind, task, kernel stack and user stack
  *
- * Usually the scan has counted them (notes.c). Otherwise several processes read the file once more,
- * at most one for each CPU of this machine. They share the streams. Each process starts with a copy
- * of the model (fork) and counts in it. It returns its counts with the meaning of their numbers:
- * the addresses of a kernel stack, a run that has a user stack. The model gives these its own
- * numbers. It appends the counts of one process after the other without adding up equal ones.
+ * Usually the scan has counted them (early_counts.c). Otherwise several processes read the file
+ * once more, at most one for each CPU of this machine. They share the streams. Each process starts
+ * with a copy of the model (fork) and counts in it. It returns its counts with the meaning of their
+ * numbers: the addresses of a kernel stack, a run that has a user stack. The model gives these its
+ * own numbers. It appends the counts of one process after the other without adding up equal ones.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -250,14 +250,14 @@ static int count_in_processes(struct model *m, uint32_t nr, uint32_t streams)
 int model_get_counts(struct model *m, const struct model_count **v, size_t *nr)
 {
 	long cpus = m->opts.processes ? m->opts.processes : sysconf(_SC_NPROCESSORS_ONLN);
-	uint32_t streams = reader_nr_streams(m->reader);
+	uint32_t streams = reader_get_nr_streams(m->reader);
 	int ret = 0;
 
 	if (cpus > MAX_WORKERS)
 		cpus = MAX_WORKERS;
 	if (cpus > streams)
 		cpus = streams;
-	if (!m->counted && !notes_make_counts(m))
+	if (!m->counted && !early_make_counts(m))
 		ret = cpus > 1 ? count_in_processes(m, cpus, streams) :
 				 model_for_each(m, MODEL_BY_CPU, count_event, m);
 	m->counted |= !ret;

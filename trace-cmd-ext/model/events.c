@@ -183,7 +183,7 @@ static void add_record(struct model *m, struct event_queue *q, struct tep_record
 
 	if (rec->missed_events)
 		add_loss(q, rec->missed_events);
-	type = model_type_of(m, c);
+	type = model_find_type_of(m, c);
 	if (type == NO_TYPE || !c->has_tid)
 		return;
 	level = nest_get_level(c->flags);
@@ -284,6 +284,13 @@ struct events_walk {
 	uint64_t seen;
 };
 
+static uint32_t find_ustack(struct model *m, struct event_queue *q, const struct pending *p)
+{
+	return model_get_run_ustack(m, join_find_run(m->join, q->stream, p->ev.tid, p->asked,
+						     p->cookie,
+						     get_task_cursor(&q->cursors, p->ev.tid)));
+}
+
 /* Call the callback with the first event of the queue, if the filter wants it. */
 static int pass_first_event(struct events_walk *w, struct event_queue *q)
 {
@@ -295,9 +302,7 @@ static int pass_first_event(struct events_walk *w, struct event_queue *q)
 	if (!p->wanted)
 		return 0;
 	if (p->asked && !m->no_stacks)
-		p->ev.ustack = model_get_run_ustack(m, join_find_run(m->join, q->stream, p->ev.tid,
-							       p->asked, p->cookie,
-							       cursor_of(&q->cursors, p->ev.tid)));
+		p->ev.ustack = find_ustack(m, q, p);
 	if (m->opts.filter.nr_symbols && !filter_wants_symbols(m, &p->ev))
 		return 0;
 	m->chosen++;
@@ -421,7 +426,7 @@ static uint64_t count_wanted(const struct model *m)
 int model_for_each(struct model *m, enum model_order order, model_event_fn event, void *data)
 {
 	struct events_walk w = { .m = m, .event = event, .data = data };
-	uint32_t i, nr = reader_nr_streams(m->reader);
+	uint32_t i, nr = reader_get_nr_streams(m->reader);
 	struct event_queue *queues = calloc(nr + 1, sizeof(*queues));
 	int ret = queues ? model_rewind(m) : -ENOMEM;
 

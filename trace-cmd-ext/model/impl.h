@@ -101,7 +101,7 @@ struct cursors {
 	struct join_cursor v[NR_CURSORS];
 };
 
-static inline struct join_cursor *cursor_of(struct cursors *c, uint32_t tid)
+static inline struct join_cursor *get_task_cursor(struct cursors *c, uint32_t tid)
 {
 	return &c->v[tid % NR_CURSORS];
 }
@@ -153,7 +153,7 @@ struct model {
 	VEC(uint32_t) index;		/* numbers of the stacks' frames */
 	VEC(struct model_line) lines;	/* of the last model_get_lines() */
 	VEC(struct model_count) counts;
-	struct notes *notes;		/* notes.c; NULL: the events are not counted yet */
+	struct early_counts *early_counts;	/* NULL: the events are not counted yet */
 	struct hidx count_idx;
 	size_t count_limit;
 	uint32_t count_cache[COUNT_CACHE];
@@ -163,7 +163,7 @@ struct model {
 };
 
 /* model.c */
-uint32_t model_type_of(struct model *m, const struct decode_common *c);
+uint32_t model_find_type_of(struct model *m, const struct decode_common *c);
 struct model_task *model_get_task(struct model *m, uint32_t tid);
 
 /* stacks.c: MODEL_NONE if there is no stack, or not enough memory. */
@@ -206,14 +206,15 @@ static inline bool count_has_same_key(const struct model_count *a, const struct 
 }
 
 /*
- * notes.c: count in the scan. Give it all records of each stream, one stream after the other. When
- * the join is finished, notes_make_counts() makes the counts: false if they are not complete.
+ * early_counts.c: count in the scan. Give it all records of each stream, one stream after the
+ * other. When the join is finished, early_make_counts() makes the counts: false if they are not
+ * complete.
  */
-int notes_start(struct model *m);
-void notes_start_stream(struct model *m, uint32_t stream);
-void notes_add_record(struct model *m, struct tep_record *rec, const struct decode_common *c);
-void notes_end_stream(struct model *m);
-void notes_give_up(struct model *m);
-bool notes_make_counts(struct model *m);
+int early_start(struct model *m);
+void early_start_stream(struct model *m, uint32_t stream);
+void early_add_record(struct model *m, struct tep_record *rec, const struct decode_common *c);
+void early_end_stream(struct model *m);
+void early_give_up(struct model *m);
+bool early_make_counts(struct model *m);
 
 #endif

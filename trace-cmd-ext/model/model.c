@@ -44,7 +44,7 @@ static uint32_t add_type(struct model *m, int id)
 }
 
 /* NO_TYPE for a record that is too short for a type, or if there is not enough memory. */
-uint32_t model_type_of(struct model *m, const struct decode_common *c)
+uint32_t model_find_type_of(struct model *m, const struct decode_common *c)
 {
 	if (!c->has_type || c->type >= NR_TYPES)
 		return NO_TYPE;
@@ -101,7 +101,7 @@ static void note_task(struct model *m, struct noted *last)
 static void note_record(struct model *m, const struct tep_record *rec,
 			const struct decode_common *c, struct noted *last)
 {
-	uint32_t type = model_type_of(m, c);
+	uint32_t type = model_find_type_of(m, c);
 	struct model_info *info = &m->info;
 
 	if (type != NO_TYPE) {
@@ -132,22 +132,22 @@ static int scan_stream(struct model *m, struct feed *feed, uint32_t stream, uint
 	int ret;
 
 	ret = feed_start_stream(feed, s->buffer, s->cpu);
-	if (m->notes)
-		notes_start_stream(m, stream);
+	if (m->early_counts)
+		early_start_stream(m, stream);
 	while (!ret && (rec = reader_next(m->reader, stream))) {
 		decode_read_common(&m->dec, rec, &c);
 		note_record(m, rec, &c, &noted);
 		ret = feed_decoded_record(feed, rec, &c);
-		if (m->notes)
-			notes_add_record(m, rec, &c);
+		if (m->early_counts)
+			early_add_record(m, rec, &c);
 		*done += last && rec->offset > last ? rec->offset - last : 0;
 		last = rec->offset;
 		if (m->opts.progress && !(m->info.records % PROGRESS_EVERY))
 			m->opts.progress("reading", *done, m->info.bytes);
 	}
 	note_task(m, &noted);
-	if (m->notes)
-		notes_end_stream(m);
+	if (m->early_counts)
+		early_end_stream(m);
 	return ret;
 }
 
@@ -158,7 +158,7 @@ static int note_dropped(void *data, const char *buffer)
 	int ret = 0;
 
 	maps_set_incomplete(m->maps);
-	for (i = 0; i < reader_nr_buffers(m->reader) && !ret; i++)
+	for (i = 0; i < reader_get_nr_buffers(m->reader) && !ret; i++)
 		if (!strcmp(buffer, reader_get_buffer_name(m->reader, i)))
 			ret = join_set_dropped(m->join, i);
 	return ret;
@@ -196,7 +196,7 @@ static int scan_records(struct model *m)
 {
 	struct sink_target target = { .join = m->join, .maps = m->maps };
 	struct sections_sink drops = { .dropped = note_dropped, .data = m };
-	uint32_t i, nr = reader_nr_streams(m->reader);
+	uint32_t i, nr = reader_get_nr_streams(m->reader);
 	uint64_t done = 0;
 	struct feed *feed;
 	struct sink sink;
@@ -213,7 +213,7 @@ static int scan_records(struct model *m)
 		if (ret == -EILSEQ) {
 			m->info.damaged = true;
 			ret = 0;
-			notes_give_up(m);
+			early_give_up(m);
 		}
 	}
 	if (!ret)
@@ -308,11 +308,11 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 	m->maps = maps_new();
 	m->info.version = reader_get_version(m->reader);
 	m->info.bytes = reader_get_bytes(m->reader);
-	m->info.cpus = reader_nr_cpus(m->reader);
-	m->info.buffers = reader_nr_buffers(m->reader);
+	m->info.cpus = reader_get_nr_cpus(m->reader);
+	m->info.buffers = reader_get_nr_buffers(m->reader);
 	ret = m->syms && m->join && m->maps ? find_clock(m) : -ENOMEM;
 	if (!ret && m->opts.counts)
-		ret = notes_start(m);
+		ret = early_start(m);
 	if (!ret)
 		ret = scan_records(m);
 	if (!ret) {
@@ -357,7 +357,7 @@ void model_close(struct model *m)
 	hidx_free(&m->frame_idx);
 	vec_free(&m->index);
 	vec_free(&m->lines);
-	notes_give_up(m);
+	early_give_up(m);
 	vec_free(&m->counts);
 	hidx_free(&m->count_idx);
 	free(m);
@@ -375,7 +375,7 @@ const struct model_info *model_get_info(struct model *m)
 	return &m->info;
 }
 
-uint32_t model_nr_types(struct model *m)
+uint32_t model_get_nr_types(struct model *m)
 {
 	return m->types.nr;
 }
@@ -473,12 +473,12 @@ bool model_is_event(struct model *m, uint32_t type)
 	return m->types.v[type].kind == RECORD_EVENT;
 }
 
-uint32_t model_nr_tasks(struct model *m)
+uint32_t model_get_nr_tasks(struct model *m)
 {
 	return m->tasks.nr;
 }
 
-uint64_t model_task_events(struct model *m, uint32_t task, uint32_t *tid)
+uint64_t model_get_task_events(struct model *m, uint32_t task, uint32_t *tid)
 {
 	*tid = m->tasks.v[task].tid;
 	return m->tasks.v[task].events;

@@ -59,7 +59,7 @@ struct model_opts {
 	bool lines;			/* read debug information too, for model_get_lines() */
 	bool plugins;			/* libtraceevent loads its plugins, for printing events */
 	bool counts;			/* count in the scan, for model_get_counts() */
-	uint32_t max_notes;		/* of the scan for these counts; 0: notes.c's limit */
+	uint32_t max_early_counts;	/* of the scan; 0: the limit of early_counts.c */
 	struct model_filter filter;	/* its lists and strings must outlive the model */
 	uint32_t processes;		/* number of readers; 0: one per CPU of this machine */
 	/* called from time to time while the file is read; may be NULL */
@@ -179,7 +179,7 @@ bool model_has_passed_events(struct model *m);
 
 /* ---- the meaning of the numbers ---- */
 
-uint32_t model_nr_types(struct model *m);
+uint32_t model_get_nr_types(struct model *m);
 const struct model_type *model_get_type(struct model *m, uint32_t type);
 const struct model_ustack *model_get_ustack(struct model *m, uint32_t ustack);
 
@@ -236,8 +236,8 @@ int model_rewind_to_walk(struct model *m);
 /* Is the type an event of its own? Stacks, cookies and mappings are not. */
 bool model_is_event(struct model *m, uint32_t type);
 /* The threads of the file, and how many events each has in it, whatever the filter. */
-uint32_t model_nr_tasks(struct model *m);
-uint64_t model_task_events(struct model *m, uint32_t task, uint32_t *tid);
+uint32_t model_get_nr_tasks(struct model *m);
+uint64_t model_get_task_events(struct model *m, uint32_t task, uint32_t *tid);
 /* The stack of a run of requests (join_get_run()); MODEL_NONE: no stack, or not enough memory */
 uint32_t model_get_run_ustack(struct model *m, uint32_t run);
 /* The join's answer for a stack with JOIN_STACK, which says which mappings apply. */

@@ -183,10 +183,10 @@ static int match_kernel_stacks(struct wanted_symbols *w, struct model *m)
 	struct tep_record *rec;
 	int ret = w->left ? model_rewind(m) : 0;
 
-	for (i = 0; i < reader_nr_streams(m->reader) && w->left && !ret; i++) {
+	for (i = 0; i < reader_get_nr_streams(m->reader) && w->left && !ret; i++) {
 		while (w->left && (rec = reader_next(m->reader, i))) {
 			decode_read_common(&m->dec, rec, &c);
-			type = model_type_of(m, &c);
+			type = model_find_type_of(m, &c);
 			if (type == NO_TYPE || m->types.v[type].kind != RECORD_KSTACK)
 				continue;
 			kstack = model_intern_kstack(m, rec);

@@ -428,7 +428,7 @@ bool reader_is_damaged(struct reader *r)
 	return r->damaged;
 }
 
-uint32_t reader_nr_buffers(struct reader *r)
+uint32_t reader_get_nr_buffers(struct reader *r)
 {
 	return r->data.handles.nr;
 }
@@ -442,12 +442,12 @@ const char *reader_get_buffer_name(struct reader *r, uint32_t buffer)
 	return name ? name : "";
 }
 
-uint32_t reader_nr_cpus(struct reader *r)
+uint32_t reader_get_nr_cpus(struct reader *r)
 {
 	return r->cpus;
 }
 
-uint32_t reader_nr_streams(struct reader *r)
+uint32_t reader_get_nr_streams(struct reader *r)
 {
 	return r->streams.nr;
 }

@@ -50,10 +50,10 @@ int reader_get_version(struct reader *r);
 uint64_t reader_get_trace_id(struct reader *r);
 /* Did the reader find data that no kernel writes? Then records may be missing. */
 bool reader_is_damaged(struct reader *r);
-uint32_t reader_nr_buffers(struct reader *r);
+uint32_t reader_get_nr_buffers(struct reader *r);
 const char *reader_get_buffer_name(struct reader *r, uint32_t buffer);
-uint32_t reader_nr_cpus(struct reader *r);
-uint32_t reader_nr_streams(struct reader *r);
+uint32_t reader_get_nr_cpus(struct reader *r);
+uint32_t reader_get_nr_streams(struct reader *r);
 const struct reader_stream *reader_get_stream(struct reader *r, uint32_t stream);
 
 /*

@@ -40,22 +40,22 @@ static const struct {
 		"copy FILE.tables with the recording, and give the files with --sysroot" },
 };
 
-const char *end_reason_name(enum end_reason end)
+const char *end_reason_get_name(enum end_reason end)
 {
 	return ends[end].name;
 }
 
-const char *end_reason_about(enum end_reason end)
+const char *end_reason_get_topic(enum end_reason end)
 {
 	return ends[end].about;
 }
 
-const char *end_reason_remedy(enum end_reason end)
+const char *end_reason_get_remedy(enum end_reason end)
 {
 	return ends[end].remedy;
 }
 
-const char *table_remedy(enum tables_cause cause)
+const char *get_table_remedy(enum tables_cause cause)
 {
 	static const char *const remedy[TABLES_NR_CAUSES] = {
 		[TABLES_NO_SOURCE] =
@@ -78,7 +78,7 @@ const char *table_remedy(enum tables_cause cause)
 			"until then"
 #define ASSEMBLER	"ignore it if it is only a few bytes: this code is hand-written assembler"
 
-const char *hole_remedy(unsigned int cause)
+const char *get_hole_remedy(unsigned int cause)
 {
 	static const char *const remedy[STATS_NR_CAUSES] = {
 		[CFI_CAUSE_CIE] = REPORT,

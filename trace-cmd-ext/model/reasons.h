@@ -24,14 +24,14 @@ enum end_reason {
 	END_NR
 };
 
-const char *end_reason_name(enum end_reason end);
-const char *end_reason_about(enum end_reason end);
-const char *end_reason_remedy(enum end_reason end);
+const char *end_reason_get_name(enum end_reason end);
+const char *end_reason_get_topic(enum end_reason end);
+const char *end_reason_get_remedy(enum end_reason end);
 
 /* The remedy for a file without a table; NULL if nothing is wrong. */
-const char *table_remedy(enum tables_cause cause);
+const char *get_table_remedy(enum tables_cause cause);
 
 /* The remedy for code without rules in a table. @cause: enum cfi_cause or stats_cause. */
-const char *hole_remedy(unsigned int cause);
+const char *get_hole_remedy(unsigned int cause);
 
 #endif

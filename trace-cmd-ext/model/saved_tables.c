@@ -32,11 +32,11 @@ static void write_one(void *ctx, const struct tables_file *f)
 	const char *p;
 	uint32_t i;
 
-	fprintf(out, "%s\t", tables_cause_name(f->cause));
+	fprintf(out, "%s\t", tables_get_cause_name(f->cause));
 	for (i = 0; i < f->build_id_size; i++)
 		fprintf(out, "%02x", f->build_id[i]);
 	fprintf(out, "%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\t", f->build_id_size ? "" : "-",
-		s->text_bytes, s->covered_bytes, stats_nr_holes(s),
+		s->text_bytes, s->covered_bytes, stats_get_nr_holes(s),
 		f->cause == TABLES_ERROR ? -f->error : 0);
 	for (p = f->path; *p; p++)
 		if (*p == '\n')
@@ -89,7 +89,7 @@ static int parse_cause(const char *name)
 	int i;
 
 	for (i = 0; i < TABLES_NR_CAUSES; i++)
-		if (!strcmp(name, tables_cause_name(i)))
+		if (!strcmp(name, tables_get_cause_name(i)))
 			return i;
 	return -1;
 }

@@ -9,9 +9,9 @@
  *	trace-ustack-tables 1 ID
  *	CAUSE \t BUILD-ID \t TEXT \t COVERED \t HOLES \t ERRNO \t PATH
  *
- * CAUSE is tables_cause_name(). BUILD-ID is hexadecimal, "-" without a build ID. TEXT and COVERED
- * are bytes of code. HOLES are the ranges that a table cannot describe. ERRNO is the cause of
- * "error". A line feed in PATH is \012, as in /proc/PID/maps. Nothing in the text depends on the
+ * CAUSE is tables_get_cause_name(). BUILD-ID is hexadecimal, "-" without a build ID. TEXT and
+ * COVERED are bytes of code. HOLES are the ranges that a table cannot describe. ERRNO is the cause
+ * of "error". A line feed in PATH is \012, as in /proc/PID/maps. Nothing in the text depends on the
  * recorded machine: files are known by their build IDs.
  */
 #ifndef TRACE_USTACK_SAVED_TABLES_H

@@ -240,7 +240,7 @@ static int show_progress(void *ctx, uint64_t done, uint64_t all)
 	const struct rec *r = ctx;
 
 	if (!r->opts.quiet)
-		tool_progress("adding stacks", done, all);
+		tool_show_progress("adding stacks", done, all);
 	return 0;
 }
 
@@ -278,7 +278,7 @@ static int add_user_stacks(struct rec *r, struct rec_bpf *s)
 		s->event[i].filter |= r->cut;
 	}
 	ret = insert_stacks(&opts, &s->stats, why, sizeof(why));
-	tool_progress_end();
+	tool_end_progress();
 	free(header_page);
 	if (!ret)
 		return 0;

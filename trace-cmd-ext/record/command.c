@@ -192,7 +192,7 @@ void command_stop(struct rec *r)
 			   (int)r->child);
 }
 
-int command_exit_code(const struct rec *r)
+int command_get_exit_code(const struct rec *r)
 {
 	if (!r->child_ended)
 		return 128 + SIGTERM;

@@ -393,7 +393,7 @@ static int move_cpu(struct rec *r, const char *path, uint64_t size, uint64_t at,
 			break;
 		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, n);
 		if (!r->opts.quiet)
-			tool_progress("writing", move->done + from, move->total);
+			tool_show_progress("writing", move->done + from, move->total);
 	}
 	close(fd);
 	if (!ret)
@@ -463,7 +463,7 @@ int dat_move_data(struct rec *r, struct dat_layout *top, struct dat_layout *maps
 	/* give back the reserved room */
 	if (!ret && ftruncate(r->out_fd, maps ? maps->end : top->end))
 		ret = -errno;
-	tool_progress_end();
+	tool_end_progress();
 	if (!ret)
 		unlink_stacks(r);
 	ret = print_unfinished(r, ret);

@@ -284,7 +284,7 @@ int command_start(struct rec *r);
 /* Ask the process of CMD to end, and wait some seconds for its end. */
 void command_stop(struct rec *r);
 /* The exit code of CMD, as a shell reports it. */
-int command_exit_code(const struct rec *r);
+int command_get_exit_code(const struct rec *r);
 
 /* ---- register.c ---- */
 

@@ -41,21 +41,17 @@ static void put_requests(struct jsonw *j, const struct rec_stats *s)
 static void put_tables(struct jsonw *j, const struct rec *r)
 {
 	struct tables_summary sum;
-	uint64_t without = 0;
-	unsigned int c;
 
 	if (!rec_tables_get_summary(r, &sum)) {
 		jsonw_null(j, "tables");
 		return;
 	}
-	for (c = TABLES_COVERED + 1; c < TABLES_NR_CAUSES; c++)
-		without += c == TABLES_VANISHED ? 0 : sum.files[c];
 	jsonw_object(j, "tables");
 	jsonw_number(j, "files", sum.files[TABLES_COVERED]);
 	jsonw_number(j, "bytes", sum.table_bytes);
 	jsonw_number(j, "text_bytes", sum.text_bytes);
 	jsonw_number(j, "covered_bytes", sum.covered_bytes);
-	jsonw_number(j, "files_without", without);
+	jsonw_number(j, "files_without", sum.uncovered);
 	jsonw_number(j, "processes_unreadable", sum.unreadable);
 	jsonw_end(j);
 }
@@ -123,11 +119,12 @@ static void put_summary(FILE *f, const struct rec *r, const struct rec_stats *s)
 	jsonw_string(&j, "clock", r->opts.clock);
 	jsonw_number(&j, "cpus", r->nr_cpus);
 	jsonw_number(&j, "buffer_kb", r->buffer_kb);
-	jsonw_string(&j, "source", r->request_by == REQUEST_NONE ? NULL : source_name(r->source));
+	jsonw_string(&j, "source",
+		     r->request_by == REQUEST_NONE ? NULL : source_get_name(r->source));
 	jsonw_string(&j, "stacks_by", request_names[r->request_by]);
 	jsonw_real(&j, "seconds", r->seconds, 6);
 	if (r->opts.cmd)
-		jsonw_signed(&j, "exit_code", command_exit_code(r));
+		jsonw_signed(&j, "exit_code", command_get_exit_code(r));
 	else
 		jsonw_null(&j, "exit_code");
 	jsonw_number(&j, "events", s->events);

@@ -64,7 +64,7 @@ int record_run(const struct rec_opts *opts);
 
 /* ---- source.c ---- */
 
-const char *source_name(enum source s);
+const char *source_get_name(enum source s);
 /* 0 or -EINVAL */
 int source_parse(const char *name, enum source *s);
 /* Check whether this kernel can give stacks by source @s. 0, or -errno and @why. */

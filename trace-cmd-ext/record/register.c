@@ -39,7 +39,7 @@ static int show_progress(void *ctx, uint64_t done, uint64_t all)
 	const struct rec *r = ctx;
 
 	if (!r->opts.quiet)
-		tool_progress("unwind tables", done, all);
+		tool_show_progress("unwind tables", done, all);
 	return rec_wait_interrupted() ? -EINTR : 0;
 }
 
@@ -214,7 +214,7 @@ int rec_tables_start(struct rec *r)
 	ret = tables_follow(s->t, true);
 	if (!ret)
 		ret = tables_follow_wait(s->t);
-	tool_progress_end();
+	tool_end_progress();
 	if (rec_wait_interrupted())
 		return 0;
 	if (ret)
@@ -223,7 +223,7 @@ int rec_tables_start(struct rec *r)
 	if (r->opts.cmd && !command_find(r->opts.cmd[0], path))
 		add_program(s->t, path);
 	ret = tables_recall_within(s->t, r->opts.cmd ? RECALL_CMD_NS : RECALL_NS);
-	tool_progress_end();
+	tool_end_progress();
 	if (ret < 0 && ret != -ENOENT && !rec_wait_interrupted())
 		tool_error("cannot register unwind tables of programs from earlier recordings: %s",
 			   strerror(-ret));
@@ -244,7 +244,7 @@ static void print_uncovered(void *ctx, const struct tables_file *f)
 		return;
 	if (!s->verbose && s->nr_printed++ >= MAX_PRINTED)
 		return;
-	fprintf(stderr, "    %s: %s%s%s\n", f->path, tables_cause_name(f->cause),
+	fprintf(stderr, "    %s: %s%s%s\n", f->path, tables_get_cause_name(f->cause),
 		f->cause == TABLES_ERROR ? ": " : "",
 		f->cause == TABLES_ERROR ? strerror(-f->error) : "");
 }
@@ -253,20 +253,16 @@ void rec_tables_print_summary(struct rec *r)
 {
 	struct rec_registration *s = r->tables;
 	struct tables_summary sum;
-	uint64_t without = 0;
-	unsigned int c;
 
 	if (!s)
 		return;
 	tables_get_summary(s->t, &sum);
-	for (c = TABLES_COVERED + 1; c < TABLES_NR_CAUSES; c++)
-		without += c == TABLES_VANISHED ? 0 : sum.files[c];
 	fprintf(stderr, "  unwind tables: %llu files, %.1f MiB; they cover %.2f%% of the code in "
 		"these files\n", (unsigned long long)sum.files[TABLES_COVERED],
 		sum.table_bytes / 1048576.0,
 		sum.text_bytes ? 100.0 * sum.covered_bytes / sum.text_bytes : 0.0);
-	if (without)
-		fprintf(stderr, "  %llu files have none:\n", (unsigned long long)without);
+	if (sum.uncovered)
+		fprintf(stderr, "  %llu files have none:\n", (unsigned long long)sum.uncovered);
 	s->nr_printed = 0;
 	tables_for_each(s->t, print_uncovered, s);
 	if (!s->verbose && s->nr_printed > MAX_PRINTED)

@@ -147,7 +147,7 @@ int record_run(const struct rec_opts *opts)
 	r.buf[BUF_EVENTS].lock = r.buf[BUF_MAPS].lock = -1;
 	ret = run_steps(&r);
 	if (opts->pass_exit && !ret)
-		ret = command_exit_code(&r);
+		ret = command_get_exit_code(&r);
 	rec_free(&r);
 	return ret;
 }

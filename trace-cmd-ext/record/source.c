@@ -25,7 +25,7 @@ static const char *const names[] = {
 	[SOURCE_FRAME_POINTERS] = "frame-pointers",
 };
 
-const char *source_name(enum source s)
+const char *source_get_name(enum source s)
 {
 	return names[s];
 }

@@ -145,7 +145,7 @@ static bool has_running_process(const struct rec *r, struct pollfd *fds)
 int rec_wait_for_end(struct rec *r)
 {
 	struct pollfd *fds = open_watched(r);
-	double start_time = now_seconds(), left;
+	double start_time = clock_get_seconds(), left;
 	int ms, ret;
 	size_t i;
 
@@ -159,7 +159,7 @@ int rec_wait_for_end(struct rec *r)
 			break;
 		ms = r->opts.nr_pids ? LOOK_MS : -1;
 		if (r->opts.duration) {
-			left = start_time + r->opts.duration - now_seconds();
+			left = start_time + r->opts.duration - clock_get_seconds();
 			if (left <= 0)
 				break;
 			if (ms < 0 || left * 1000 < ms)
@@ -173,7 +173,7 @@ int rec_wait_for_end(struct rec *r)
 				fds[i].revents = 0;
 		read_signals(r);
 	}
-	r->seconds = now_seconds() - start_time;
+	r->seconds = clock_get_seconds() - start_time;
 	for (i = 0; i < r->opts.nr_pids; i++)
 		if (fds[2 + i].fd >= 0)
 			close(fds[2 + i].fd);

@@ -66,8 +66,8 @@ static int take_item(struct turns *t)
 
 	if (t->items++ % TURN)
 		return t->mine;
-	tool_progress("printing", t->items,
-		      t->r->filtered || t->r->json ? 0 : model_get_info(t->r->m)->records);
+	tool_show_progress("printing", t->items,
+			   t->r->filtered || t->r->json ? 0 : model_get_info(t->r->m)->records);
 	if (t->mine)
 		ret = end_turn(t);
 	t->mine = (t->items / TURN) % t->nr == t->me;
@@ -98,7 +98,7 @@ static int print_event(void *data, const struct model_event *ev)
 static int print_all_records(struct turns *t)
 {
 	struct reader *reader = model_get_parts(t->r->m).reader;
-	uint32_t nr = reader_nr_streams(reader), i, first;
+	uint32_t nr = reader_get_nr_streams(reader), i, first;
 	struct tep_record **recs = calloc(nr + 1, sizeof(*recs)), *rec;
 	int ret = recs ? 0 : -ENOMEM;
 
@@ -241,9 +241,9 @@ int report_print(struct report *r, uint32_t processes)
 			continue;
 		limit_to_parent(parent);
 		if (t.me)
-			tool_progress_off();
+			tool_disable_progress();
 		ret = print_items(&t);
-		tool_progress_end();
+		tool_end_progress();
 		tool_exit_child(-ret);
 	}
 	processes = t.me;

@@ -308,7 +308,7 @@ int fold_reserve(struct fold *f, size_t nr)
 
 /* ---- reading ---- */
 
-size_t fold_nr_samples(const struct fold *f)
+size_t fold_get_nr_samples(const struct fold *f)
 {
 	return f->samples.nr;
 }
@@ -329,7 +329,7 @@ const struct fold_name *fold_get_name(const struct fold *f, uint32_t name)
 	return &f->names.v[name].pub;
 }
 
-uint32_t fold_nr_segs(const struct fold *f)
+uint32_t fold_get_nr_segs(const struct fold *f)
 {
 	return f->segs.nr;
 }
@@ -341,7 +341,7 @@ const char *fold_get_path(const struct fold *f, uint32_t file)
 	return strtab_get(&f->files, file, &len);
 }
 
-uint32_t fold_nr_files(const struct fold *f)
+uint32_t fold_get_nr_files(const struct fold *f)
 {
 	return f->files.v.nr;
 }

@@ -60,12 +60,12 @@ int fold_reserve(struct fold *f, size_t nr);
 /* Sort samples and add up equal ones. Call it again after adding more samples. 0 or -ENOMEM. */
 int fold_finish(struct fold *f);
 
-size_t fold_nr_samples(const struct fold *f);
+size_t fold_get_nr_samples(const struct fold *f);
 const struct fold_sample *fold_get_sample(const struct fold *f, size_t i);
 const uint32_t *fold_get_names(const struct fold *f, uint32_t seg, uint32_t *nr);
 const struct fold_name *fold_get_name(const struct fold *f, uint32_t name);
-uint32_t fold_nr_segs(const struct fold *f);
+uint32_t fold_get_nr_segs(const struct fold *f);
 const char *fold_get_path(const struct fold *f, uint32_t file);
-uint32_t fold_nr_files(const struct fold *f);
+uint32_t fold_get_nr_files(const struct fold *f);
 
 #endif

@@ -90,11 +90,11 @@ static void write_line(struct writer *w, const struct fold_sample *s, int by, bo
 
 int folded_write(FILE *out, const struct fold *f, int by, bool diff)
 {
-	struct writer w = { .f = f, .segs = calloc(fold_nr_segs(f), sizeof(*w.segs)) };
+	struct writer w = { .f = f, .segs = calloc(fold_get_nr_segs(f), sizeof(*w.segs)) };
 	bool failed = !w.segs;
 	size_t i;
 
-	for (i = 0; i < fold_nr_samples(f) && !failed; i++) {
+	for (i = 0; i < fold_get_nr_samples(f) && !failed; i++) {
 		write_line(&w, fold_get_sample(f, i), by, diff);
 		if (w.out.nr >= FLUSH) {
 			fwrite(w.out.v, 1, w.out.nr, out);

@@ -125,7 +125,7 @@ static int walk_sample(struct tree_walk *w, const struct fold_sample *prev,
 static int walk_samples(struct tree_walk *w)
 {
 	const struct fold_sample *prev = NULL;
-	size_t i, nr = fold_nr_samples(w->f);
+	size_t i, nr = fold_get_nr_samples(w->f);
 	int ret = 0;
 
 	w->at = 0;
@@ -167,7 +167,7 @@ int tree_make(struct tree *t, const struct fold *f, int by, size_t max_nodes, do
 	int ret;
 
 	memset(t, 0, sizeof(*t));
-	for (i = 0; i < fold_nr_samples(f); i++) {
+	for (i = 0; i < fold_get_nr_samples(f); i++) {
 		t->total[0] += fold_get_sample(f, i)->value[0];
 		t->total[1] += fold_get_sample(f, i)->value[1];
 	}

@@ -143,11 +143,11 @@ static void make_table(struct stat_file *f, const char *sysroot)
 	if (!ret && !table.stats.table_fdes)
 		ret = -ENODATA;
 	f->known = STAT_POSSIBLE;
-	f->cause = tables_cause_of(ret);
+	f->cause = tables_get_cause(ret);
 	f->error = f->cause == TABLES_ERROR ? -ret : 0;
 	f->text_bytes = table.stats.text_bytes;
 	f->covered_bytes = table.stats.covered_bytes;
-	f->holes = stats_nr_holes(&table.stats);
+	f->holes = stats_get_nr_holes(&table.stats);
 	gen_free(&table);
 	close(fd);
 }
@@ -269,7 +269,7 @@ int stat_count_files(struct stat_counts *s, struct model *m, const char *path)
 	return 0;
 }
 
-const char *stat_file_name(const struct stat_file *f)
+const char *stat_get_file_name(const struct stat_file *f)
 {
 	if (f->compat)
 		return "[vdso] of 32-bit programs";

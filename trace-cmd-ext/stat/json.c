@@ -16,7 +16,7 @@ static void put_requests(struct jsonw *j, const struct stat_requests *r)
 	jsonw_end(j);
 	jsonw_object(j, "stacks");
 	for (i = 0; i < STAT_NR_MARKS; i++)
-		jsonw_number(j, stat_mark_name(i), r->marks[i]);
+		jsonw_number(j, stat_get_mark_name(i), r->marks[i]);
 	jsonw_end(j);
 }
 
@@ -24,7 +24,7 @@ static void put_process(struct jsonw *j, struct model *m, const struct stat_proc
 {
 	jsonw_object(j, NULL);
 	jsonw_signed(j, "pid", (int)p->pid);
-	jsonw_string(j, "comm", stat_process_name(m, p));
+	jsonw_string(j, "comm", stat_get_process_name(m, p));
 	jsonw_number(j, "events", p->events);
 	put_requests(j, &p->r);
 	jsonw_end(j);
@@ -38,7 +38,7 @@ static void put_file(struct jsonw *j, const struct stat_file *f)
 	};
 
 	jsonw_object(j, NULL);
-	jsonw_string(j, "file", stat_file_name(f));
+	jsonw_string(j, "file", stat_get_file_name(f));
 	if (f->file && f->file->build_id_size)
 		jsonw_hex(j, "build_id", f->file->build_id, f->file->build_id_size);
 	jsonw_number(j, "frames", f->frames);
@@ -49,7 +49,7 @@ static void put_file(struct jsonw *j, const struct stat_file *f)
 	if (f->known == STAT_RECORDED || f->known == STAT_POSSIBLE) {
 		jsonw_bool(j, "covered", f->cause == TABLES_COVERED);
 		jsonw_string(j, "cause", f->cause == TABLES_ERROR ? strerror(f->error) :
-			    tables_cause_name(f->cause));
+			    tables_get_cause_name(f->cause));
 		jsonw_number(j, "text_bytes", f->text_bytes);
 		jsonw_number(j, "covered_bytes", f->covered_bytes);
 		jsonw_number(j, "holes", f->holes);
@@ -106,7 +106,7 @@ void stat_print_json(struct model *m, const struct stat_counts *s, const char *p
 	jsonw_end(&j);
 	jsonw_object(&j, "ends");
 	for (i = 0; i < END_NR; i++)
-		jsonw_number(&j, end_reason_name(i), s->ends[i]);
+		jsonw_number(&j, end_reason_get_name(i), s->ends[i]);
 	jsonw_end(&j);
 	jsonw_array(&j, "by_process");
 	for (i = 0; i < s->processes.nr; i++)

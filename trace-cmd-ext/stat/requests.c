@@ -94,11 +94,11 @@ static int count_from_scan(struct stat_counts *s, struct model *m)
 	uint64_t events;
 	int ret = 0;
 
-	for (i = 0; i < model_nr_types(m) && !ret; i++)
+	for (i = 0; i < model_get_nr_types(m) && !ret; i++)
 		if (model_is_event(m, i))
 			ret = add_event(s, i, model_get_type(m, i)->records);
-	for (i = 0; i < model_nr_tasks(m) && !ret; i++) {
-		events = model_task_events(m, i, &tid);
+	for (i = 0; i < model_get_nr_tasks(m) && !ret; i++) {
+		events = model_get_task_events(m, i, &tid);
 		if (events)
 			ret = add_stack(s, m, tid, MODEL_NONE, events, 0);
 	}
@@ -166,7 +166,7 @@ int stat_count(struct stat_counts *s, struct model *m, bool filtered)
 	int ret;
 
 	s->filtered = filtered;
-	for (i = 0; i < model_nr_types(m); i++) {
+	for (i = 0; i < model_get_nr_types(m); i++) {
 		s->bytes += model_get_type(m, i)->bytes;
 		if (model_is_event(m, i))
 			s->all_events += model_get_type(m, i)->records;
@@ -181,12 +181,12 @@ int stat_count(struct stat_counts *s, struct model *m, bool filtered)
 }
 
 /* The name of the main thread if it is known. */
-const char *stat_process_name(struct model *m, const struct stat_process *p)
+const char *stat_get_process_name(struct model *m, const struct stat_process *p)
 {
 	return model_get_comm(m, tep_is_pid_registered(model_get_tep(m), p->pid) ? p->pid : p->tid);
 }
 
-const char *stat_mark_name(enum stat_mark mark)
+const char *stat_get_mark_name(enum stat_mark mark)
 {
 	static const char *const names[STAT_NR_MARKS] = {
 		[STAT_TRUNCATED] = "truncated", [STAT_INCOMPLETE] = "incomplete",

@@ -88,9 +88,9 @@ int stat_open_traced(const struct maps_file *file, const char *sysroot);
 enum end_reason stat_find_end_reason(struct stat_file *f, uint64_t offset, bool innermost,
 				     const char *sysroot);
 void stat_table_free(struct stat_table *t);
-const char *stat_process_name(struct model *m, const struct stat_process *p);
-const char *stat_file_name(const struct stat_file *f);
-const char *stat_mark_name(enum stat_mark mark);
+const char *stat_get_process_name(struct model *m, const struct stat_process *p);
+const char *stat_get_file_name(const struct stat_file *f);
+const char *stat_get_mark_name(enum stat_mark mark);
 uint64_t stat_sum_requests(const struct stat_requests *r);
 /* Print to standard output. @path is that of the recording; @all: lists have all their lines. */
 void stat_print(struct model *m, const struct stat_counts *s, const char *path, bool all);

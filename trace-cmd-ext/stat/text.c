@@ -90,7 +90,7 @@ static void print_requests(struct model *m, const struct stat_counts *s)
 	for (i = 0; i < STAT_NR_MARKS; i++) {
 		n = s->r.marks[i];
 		if (n || i <= STAT_FRAME_POINTER)
-			printf("    %-13s %10llu %6.2f%%  %s\n", stat_mark_name(i), (ull)n,
+			printf("    %-13s %10llu %6.2f%%  %s\n", stat_get_mark_name(i), (ull)n,
 			       get_percent(n, s->r.states[JOIN_STACK]), marked[i]);
 	}
 	if (!model_get_info(m)->joined)
@@ -118,7 +118,7 @@ static void print_processes(struct model *m, const struct stat_counts *s, size_t
 		       (ull)(p->r.states[JOIN_UNRECORDED] + p->r.states[JOIN_UNSURE]),
 		       (ull)p->r.marks[STAT_TRUNCATED], (ull)p->r.marks[STAT_INCOMPLETE],
 		       (ull)p->r.marks[STAT_FRAME_POINTER], (int)p->pid);
-		put_name(stat_process_name(m, p));
+		put_name(stat_get_process_name(m, p));
 		printf("\n");
 	}
 	if (i < s->processes.nr)
@@ -134,9 +134,9 @@ static void print_ends(const struct stat_counts *s)
 		printf("\nincomplete %llu, by where the walk gave up\n", (ull)all);
 	for (i = 0; all && i < END_NR; i++)
 		if (s->ends[i])
-			printf("  %-15s %10llu %6.2f%%  %s\n  %35s-> %s\n", end_reason_name(i),
+			printf("  %-15s %10llu %6.2f%%  %s\n  %35s-> %s\n", end_reason_get_name(i),
 			       (ull)s->ends[i], get_percent(s->ends[i], all),
-			       end_reason_about(i), "", end_reason_remedy(i));
+			       end_reason_get_topic(i), "", end_reason_get_remedy(i));
 }
 
 /* Print how much of the file its table covers, or why it has none, in 24 characters. */
@@ -154,7 +154,7 @@ static void put_table(const struct stat_file *f)
 			 get_percent(f->covered_bytes, f->text_bytes), (ull)f->holes, close);
 	else
 		snprintf(buf, sizeof(buf), "%snone: %s%s", open, f->cause == TABLES_ERROR ?
-			 strerror(f->error) : tables_cause_name(f->cause), close);
+			 strerror(f->error) : tables_get_cause_name(f->cause), close);
 	printf("%-24s", buf);
 }
 
@@ -174,7 +174,7 @@ static void print_files(const struct stat_counts *s, const char *path, size_t mo
 		       (ull)f->incomplete, (ull)f->frame_pointer);
 		put_table(f);
 		printf(" ");
-		put_name(stat_file_name(f));
+		put_name(stat_get_file_name(f));
 		printf("\n");
 		possible |= f->known == STAT_POSSIBLE;
 		unknown |= f->known == STAT_UNKNOWN;

@@ -55,14 +55,14 @@ static int make_table(const char *path, struct gen_table *table, double *ms)
 {
 	/* a path can lead to a pipe without a writer */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), ret;
-	double start = now_seconds();
+	double start = clock_get_seconds();
 
 	if (fd < 0)
 		return print_error(path, strerror(errno), NULL);
 	ret = gen_from_fd(fd, table);
 	close(fd);
 	if (ms)
-		*ms = (now_seconds() - start) * 1e3;
+		*ms = (clock_get_seconds() - start) * 1e3;
 	return ret ? print_gen_error(path, ret) : 0;
 }
 
@@ -79,7 +79,7 @@ static void print_summary(const char *path, const struct gen_table *table, doubl
 	printf("  code: %" PRIu64 " bytes, covered %" PRIu64 " (padding %" PRIu64 ", PLT stubs"
 	       " without .eh_frame %" PRIu64 "), holes %" PRIu64 ", not covered %" PRIu64 "\n",
 	       s->text_bytes, s->covered_bytes, s->padding_bytes, s->plt_bytes, s->hole_bytes,
-	       stats_unknown_bytes(s));
+	       stats_get_unknown_bytes(s));
 	if (s->go_bytes)
 		printf("  Go's own tables (.gopclntab): %" PRIu64 " bytes\n", s->go_bytes);
 	if (s->gap_bytes)
@@ -121,7 +121,7 @@ static int write_table(const char *path, const char *out)
 
 static const char *get_reg_name(const struct sframe_table *t, unsigned int reg)
 {
-	const struct arch *arch = arch_of_abi(t->arch->abi);
+	const struct arch *arch = arch_find_by_abi(t->arch->abi);
 
 	return arch && reg < arch->nr_names ? arch->reg_name[reg] : "?";
 }
@@ -254,7 +254,7 @@ static int cmd_dump(const char *path)
 	}
 	printf("version %u, abi %u (%s), flags %#x, %" PRIu32 " functions, %" PRIu32 " rows, %"
 	       PRIu32 " bytes of rows\n", t.version, t.arch->abi,
-	       arch_of_abi(t.arch->abi)->name, t.flags, t.nr_fdes, nr_rows,
+	       arch_find_by_abi(t.arch->abi)->name, t.flags, t.nr_fdes, nr_rows,
 	       t.fre_len);
 	for (i = 0; i < t.nr_fdes && !ret; i++)
 		ret = dump_func(&t, i);
@@ -291,7 +291,7 @@ static bool is_start_context(const struct verify *v, uint64_t start, uint64_t en
 
 	if (v->t.arch->abi != SFRAME_ABI_AMD64 || len > IMAGE_MAX_CODE)
 		return false;
-	code = image_code(v->img, start, len);
+	code = image_get_code(v->img, start, len);
 	if (code && len > 4 && !memcmp(code, "\xf3\x0f\x1e\xfa", 4)) {
 		code += 4;
 		len -= 4;
@@ -343,7 +343,7 @@ static void verify_pc(struct verify *v, uint64_t pc)
 		return;
 	}
 	/* FDEs for addresses that are not code do not count */
-	if (ret == -ESRCH && !image_in_exec_segment(v->img, pc, pc + 1))
+	if (ret == -ESRCH && !image_is_in_exec_segment(v->img, pc, pc + 1))
 		return;
 	if (!ret && row.ra.base == SFRAME_UNDEFINED && v->rules.ra.how == CFI_UNDEF)
 		return;
@@ -412,7 +412,7 @@ static int verify_rows(struct verify *v, int fd)
 	ret = image_open(&img);
 	if (ret)
 		goto out;
-	sec = image_describe_eh_frame(&img, arch_of_abi(v->t.arch->abi));
+	sec = image_describe_eh_frame(&img, arch_find_by_abi(v->t.arch->abi));
 	sec.reg_kept = v->t.kept ? v->t.arch->reg_kept : 0;
 	sec.size = img.eh_frame.end - img.eh_frame.start;
 	if (!sec.size)			/* its rows come from elsewhere */

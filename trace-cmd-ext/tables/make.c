@@ -24,7 +24,7 @@
 static struct {
 	struct tables_cache *cache;
 	bool verbose, quiet, progress_shown;
-	double start;			/* now_seconds() */
+	double start;			/* clock_get_seconds() */
 	uint64_t made, cached, bytes, none, failed;
 } make;
 
@@ -40,7 +40,7 @@ static void show_progress(bool end)
 	if (end && make.progress_shown)
 		fputs("\r\033[K", stderr);
 	if (end || make.quiet || !isatty(STDERR_FILENO) ||
-	    now_seconds() - make.start < PROGRESS_AFTER)
+	    clock_get_seconds() - make.start < PROGRESS_AFTER)
 		return;
 	fprintf(stderr, "\r" TOOL ": %" PRIu64 " tables", make.made + make.cached);
 	make.progress_shown = true;
@@ -184,7 +184,7 @@ int cmd_make(int argc, char **argv, int (*write_table)(const char *path, const c
 		return print_error(dir ? dir : "the cache", ret == -EPERM ?
 				   "belongs to somebody else, or others may write to it; name "
 				   "another one with --cache" : strerror(-ret));
-	make.start = now_seconds();
+	make.start = clock_get_seconds();
 	for (; optind < argc; optind++)
 		make_argument(argv[optind]);
 	make_vdso();
@@ -192,7 +192,7 @@ int cmd_make(int argc, char **argv, int (*write_table)(const char *path, const c
 	if (!make.quiet)
 		printf("%" PRIu64 " tables made, %" PRIu64 " were there, %.1f MiB, in %.3f s; %"
 		       PRIu64 " files have none\n", make.made, make.cached, make.bytes / 1048576.0,
-		       now_seconds() - make.start, make.none);
+		       clock_get_seconds() - make.start, make.none);
 	tables_cache_close(make.cache);
 	return make.failed != 0;
 }

@@ -28,7 +28,7 @@ struct serve {
 	const char *name;		/* of the subcommand */
 	struct tables_session *session;
 	bool all, verbose, quiet;
-	double start;			/* now_seconds() */
+	double start;			/* clock_get_seconds() */
 	bool progress_shown;		/* on the terminal */
 };
 
@@ -51,7 +51,7 @@ static int show_progress(void *ctx, uint64_t done, uint64_t all)
 
 	if (!isatty(STDERR_FILENO) || s->quiet)
 		return 0;
-	if (done < all && now_seconds() - s->start > PROGRESS_AFTER) {
+	if (done < all && clock_get_seconds() - s->start > PROGRESS_AFTER) {
 		fprintf(stderr, "\r" TOOL " %s: %" PRIu64 " of %" PRIu64 " files", s->name, done,
 			all);
 		s->progress_shown = true;
@@ -74,7 +74,7 @@ static void print_file(void *ctx, const struct tables_file *f)
 		printf("  %s: %" PRIu64 " bytes, %s\n", f->path, f->table_size,
 		       f->cached ? "from the cache" : "made now");
 	else
-		printf("  %s: %s%s%s\n", f->path, tables_cause_name(f->cause),
+		printf("  %s: %s%s%s\n", f->path, tables_get_cause_name(f->cause),
 		       f->cause == TABLES_ERROR ? ": " : "",
 		       f->cause == TABLES_ERROR ? strerror(-f->error) : "");
 }
@@ -82,17 +82,15 @@ static void print_file(void *ctx, const struct tables_file *f)
 static void print_summary(struct serve *s)
 {
 	struct tables_summary sum;
-	uint64_t without = 0;
-	unsigned int c;
+	uint64_t without;
 
 	if (s->quiet)
 		return;
 	tables_get_summary(s->session, &sum);
-	for (c = TABLES_COVERED + 1; c < TABLES_NR_CAUSES; c++)
-		without += sum.files[c];
+	without = sum.uncovered + sum.files[TABLES_VANISHED];
 	printf("%" PRIu64 " files have tables (%" PRIu64 " from the cache), %.1f MiB, in %.3f s\n",
 	       sum.files[TABLES_COVERED], sum.cached, sum.table_bytes / 1048576.0,
-	       now_seconds() - s->start);
+	       clock_get_seconds() - s->start);
 	printf("%" PRIu64 " of %" PRIu64 " bytes of code in them are covered, %" PRIu64
 	       " in %" PRIu64 " holes that tables cannot express, %" PRIu64 " not covered:"
 	       " frame pointers are followed there\n",
@@ -131,7 +129,7 @@ static int open_tables(struct serve *s, bool no_cache)
 	};
 	int ret;
 
-	s->start = now_seconds();
+	s->start = clock_get_seconds();
 	ret = tables_open(&opts, &s->session);
 	switch (-ret) {
 	case 0:

@@ -71,7 +71,7 @@ void tool_start_pager(void)
 	atexit(wait_for_pager);
 }
 
-bool tool_on_terminal(void)
+bool tool_is_on_terminal(void)
 {
 	return terminal || isatty(STDOUT_FILENO);
 }
@@ -80,7 +80,7 @@ bool tool_use_colour(void)
 {
 	const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
 
-	return tool_on_terminal() && !(none && *none) && term &&
+	return tool_is_on_terminal() && !(none && *none) && term &&
 	       strcmp(term, "dumb");
 }
 

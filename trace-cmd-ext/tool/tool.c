@@ -19,7 +19,7 @@ void tool_error(const char *fmt, ...)
 	va_list ap;
 	char *p;
 
-	tool_progress_end();
+	tool_end_progress();
 	va_start(ap, fmt);
 	vsnprintf(buf, sizeof(buf), fmt, ap);
 	va_end(ap);
@@ -98,7 +98,7 @@ void tool_note_incomplete(const char *file)
 
 int tool_finish(int code)
 {
-	tool_progress_end();
+	tool_end_progress();
 	if (fflush(stdout) || ferror(stdout)) {
 		tool_error("standard output cannot be written: %s", strerror(errno));
 		return TOOL_OUTPUT;
@@ -117,7 +117,7 @@ int tool_finish(int code)
 
 /* ---- progress ---- */
 
-void tool_progress(const char *what, uint64_t done, uint64_t total)
+void tool_show_progress(const char *what, uint64_t done, uint64_t total)
 {
 	static double start, last;
 	static int terminal = -1;
@@ -127,7 +127,7 @@ void tool_progress(const char *what, uint64_t done, uint64_t total)
 		terminal = isatty(STDERR_FILENO);
 	if (!terminal || progress_none)
 		return;
-	t = now_seconds();
+	t = clock_get_seconds();
 	if (!start)
 		start = t;
 	if (t - start < 1 || t - last < 0.2)
@@ -141,16 +141,16 @@ void tool_progress(const char *what, uint64_t done, uint64_t total)
 		fprintf(stderr, "\rtrace-ustack: %s %llu \033[K", what, (unsigned long long)done);
 }
 
-void tool_progress_end(void)
+void tool_end_progress(void)
 {
 	if (progress_shown)
 		fputs("\r\033[K", stderr);
 	progress_shown = false;
 }
 
-void tool_progress_off(void)
+void tool_disable_progress(void)
 {
-	tool_progress_end();
+	tool_end_progress();
 	progress_none = true;
 }
 

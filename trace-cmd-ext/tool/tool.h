@@ -85,7 +85,7 @@ int tool_finish(int code);
  */
 void tool_start_pager(void);
 /* Is standard output a terminal, or a pager on one? */
-bool tool_on_terminal(void);
+bool tool_is_on_terminal(void);
 /* May output have colours? True on a terminal (or its pager), without NO_COLOR and TERM=dumb. */
 bool tool_use_colour(void);
 
@@ -93,11 +93,11 @@ bool tool_use_colour(void);
  * Print progress to standard error if it is a terminal, after the first second:
  * "trace-ustack: WHAT  42%". Cheap enough to be called often. @total 0: not known.
  */
-void tool_progress(const char *what, uint64_t done, uint64_t total);
+void tool_show_progress(const char *what, uint64_t done, uint64_t total);
 /* Remove the progress line. */
-void tool_progress_end(void);
+void tool_end_progress(void);
 /* Print no progress, for --quiet. */
-void tool_progress_off(void);
+void tool_disable_progress(void);
 
 /* ---- options that several have ---- */
 

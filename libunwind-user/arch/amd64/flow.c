@@ -290,7 +290,7 @@ static void decode_arithmetic(const cs_insn *insn, struct arch_op *op)
 	}
 }
 
-bool amd64_in_group(const cs_insn *insn, unsigned int group)
+bool amd64_is_in_group(const cs_insn *insn, unsigned int group)
 {
 	unsigned int i;
 
@@ -335,9 +335,11 @@ static void find_next(const cs_insn *insn, struct arch_op *op)
 			op->flags |= ARCH_IF_ABOVE;
 		if (is_branch(insn->id))
 			op->next = ARCH_BRANCH;
-		else if (amd64_in_group(insn, CS_GRP_JUMP) || amd64_in_group(insn, CS_GRP_CALL) ||
-			 amd64_in_group(insn, CS_GRP_RET) || amd64_in_group(insn, CS_GRP_IRET) ||
-			 amd64_in_group(insn, CS_GRP_PRIVILEGE))
+		else if (amd64_is_in_group(insn, CS_GRP_JUMP) ||
+			 amd64_is_in_group(insn, CS_GRP_CALL) ||
+			 amd64_is_in_group(insn, CS_GRP_RET) ||
+			 amd64_is_in_group(insn, CS_GRP_IRET) ||
+			 amd64_is_in_group(insn, CS_GRP_PRIVILEGE))
 			op->next = ARCH_BAD;
 		else
 			return;

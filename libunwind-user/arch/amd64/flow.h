@@ -17,7 +17,7 @@ void *amd64_open_mode(cs_mode mode);
 void amd64_close(void *decoder);
 
 /* Is the instruction of this group, a CS_GRP_? */
-bool amd64_in_group(const cs_insn *insn, unsigned int group);
+bool amd64_is_in_group(const cs_insn *insn, unsigned int group);
 
 /* Decode an instruction with its operands, valid until the next call; NULL: no instruction. */
 const cs_insn *amd64_disassemble(struct amd64_decoder *d, const uint8_t *p, size_t len,

@@ -128,10 +128,12 @@ static void find_next(const cs_insn *insn, struct arch_op *op)
 	case X86_INS_SYSENTER: case X86_INS_SYSCALL: case X86_INS_INT:
 		return;
 	default:
-		if (amd64_in_group(insn, CS_GRP_CALL) || amd64_in_group(insn, CS_GRP_RET) ||
-		    amd64_in_group(insn, CS_GRP_IRET) || amd64_in_group(insn, CS_GRP_PRIVILEGE))
+		if (amd64_is_in_group(insn, CS_GRP_CALL) ||
+		    amd64_is_in_group(insn, CS_GRP_RET) ||
+		    amd64_is_in_group(insn, CS_GRP_IRET) ||
+		    amd64_is_in_group(insn, CS_GRP_PRIVILEGE))
 			op->next = ARCH_BAD;
-		else if (amd64_in_group(insn, CS_GRP_JUMP))
+		else if (amd64_is_in_group(insn, CS_GRP_JUMP))
 			op->next = direct ? ARCH_BRANCH : ARCH_BAD;
 		else
 			return;

@@ -382,7 +382,7 @@ static void s390x_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 	memset(op, 0, sizeof(*op));
 	op->len = 1;
 	op->next = ARCH_BAD;
-	if (addr % 2 || len < 2 || len < s390x_insn_len(p))
+	if (addr % 2 || len < 2 || len < s390x_get_insn_len(p))
 		return;
 	insn = s390x_classify_insn(p);
 	op->len = insn.len;

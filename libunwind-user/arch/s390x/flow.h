@@ -41,11 +41,11 @@ struct insn {
 	uint8_t len;
 };
 
-/* Look up the instruction at @p, whose s390x_insn_len() bytes can be read. */
+/* Look up the instruction at @p, whose s390x_get_insn_len() bytes can be read. */
 struct insn s390x_classify_insn(const uint8_t *p);
 
 /* The length of the instruction at @p: 2, 4 or 6 */
-static inline uint8_t s390x_insn_len(const uint8_t *p)
+static inline uint8_t s390x_get_insn_len(const uint8_t *p)
 {
 	return *p < 0x40 ? 2 : *p < 0xc0 ? 4 : 6;
 }

@@ -217,7 +217,7 @@ static char find_letter(const uint8_t *p, uint8_t *format)
 
 struct insn s390x_classify_insn(const uint8_t *p)
 {
-	struct insn insn = { .len = s390x_insn_len(p) };
+	struct insn insn = { .len = s390x_get_insn_len(p) };
 
 	insn.kind = get_kind(find_letter(p, &insn.format));
 	return insn;

@@ -36,7 +36,7 @@ size_t s390x_find_stack_switch(const uint8_t *p, size_t len, bool by_fp)
 	size_t i, n;
 
 	for (i = 0; i + 2 <= len; i += n) {
-		n = s390x_insn_len(p + i);
+		n = s390x_get_insn_len(p + i);
 		if (i + n > len)
 			break;
 		/* lgr %r15,%rN */

@@ -38,7 +38,7 @@ static int is_time_over(struct client *c, long a, long b)
 	(void)c;
 	(void)a;
 	(void)b;
-	return now_ms() >= until_ms;
+	return clock_get_ms() >= until_ms;
 }
 
 static struct servers *load_library(void)
@@ -78,10 +78,10 @@ int debuginfod_fetch(struct uu_symbols *syms, const uint8_t *id, size_t size, bo
 	}
 	if (!s || !s->client)
 		return -1;
-	start = now_ms();
+	start = clock_get_ms();
 	until_ms = start + syms->debuginfod_ms;
 	fd = (executable ? s->executable : s->debuginfo)(s->client, id, size, &path);
-	start = now_ms() - start;
+	start = clock_get_ms() - start;
 	syms->debuginfod_ms = start < syms->debuginfod_ms ? syms->debuginfod_ms - start : 0;
 	if (fd >= 0 && (!path || place_set(place, "", path))) {
 		close(fd);

@@ -131,7 +131,7 @@ static void calls_in_a_row_where_much_is_not_followed(void **state)
 	far_size = 0x600000;
 	make_table();
 	assert_int_equal(table.stats.hole[STATS_CAUSE_FLOW].bytes, far_size);
-	assert_int_equal(stats_nr_holes(&table.stats), 0);
+	assert_int_equal(stats_get_nr_holes(&table.stats), 0);
 	/* nothing is known of it: it is not a hole, and a walk uses frame pointers there */
 	assert_hole(FAR);
 	assert_hole(FAR + far_size - 1);

@@ -237,7 +237,7 @@ static void rules_that_become_holes(void **state)
 	assert_int_equal(table.stats.hole[CFI_CAUSE_EXPR].bytes, 4);
 	assert_int_equal(table.stats.hole_bytes, 4 + 3 * 16);
 	assert_int_equal(table.stats.covered_bytes, 12);
-	assert_true(stats_unknown_bytes(&table.stats) > 0);
+	assert_true(stats_get_unknown_bytes(&table.stats) > 0);
 	/* they are stated, one block for all of them */
 	assert_int_equal(table.stats.table_fdes, 2 + 4);
 	assert_int_equal(table.stats.hole[STATS_CAUSE_FP].nr, 2);

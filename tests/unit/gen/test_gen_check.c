@@ -96,7 +96,7 @@ static void calls_after_the_end_are_holes_if_jumps_disagree(void **state)
 	assert_rows(4, raise);
 	assert_int_equal(table.stats.hole[STATS_CAUSE_CODE].nr, 3);
 	assert_int_equal(table.stats.hole[STATS_CAUSE_CODE].bytes, 5 + 7 + 12);
-	assert_int_equal(stats_nr_holes(&table.stats), 3);
+	assert_int_equal(stats_get_nr_holes(&table.stats), 3);
 	end();
 }
 

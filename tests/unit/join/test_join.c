@@ -449,10 +449,10 @@ static void positions_shared_by_two_buffers_are_told_apart(void **state)
 	join_add_stream(j, 2, 0, &two);
 	request_at(one, 10, C1, 1000, 50);
 	request_at(two, 10, C2, 1500, 50);
-	join_add_mark(j, one, 50, 1000);
-	join_add_mark(j, one, 60, 1900);
-	join_add_mark(j, two, 50, 1500);
-	join_add_mark(j, two, 60, 5000);
+	join_add_position(j, one, 50, 1000);
+	join_add_position(j, one, 60, 1900);
+	join_add_position(j, two, 50, 1500);
+	join_add_position(j, two, 60, 5000);
 	stack(cpu1, 10, C1, 1010, 0xa);
 	stack(cpu1, 10, C2, 2010, 0xb);
 	finish();
@@ -482,9 +482,9 @@ static void positions_shared_by_two_buffers_are_told_apart(void **state)
 static void marks_must_rise(void **state)
 {
 	(void)state;
-	assert_int_equal(join_add_mark(j, cpu0, 50, 1000), 0);
-	assert_int_equal(join_add_mark(j, cpu0, 50, 1000), -EINVAL);
-	assert_int_equal(join_add_mark(j, 99, 60, 1000), -EINVAL);
+	assert_int_equal(join_add_position(j, cpu0, 50, 1000), 0);
+	assert_int_equal(join_add_position(j, cpu0, 50, 1000), -EINVAL);
+	assert_int_equal(join_add_position(j, 99, 60, 1000), -EINVAL);
 	finish();
 }
 

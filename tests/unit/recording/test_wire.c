@@ -61,7 +61,7 @@ static void say_all(void)
 static int listen(void)
 {
 	close(pipefd[1]);
-	return wire_read_all(pipefd[0], &in, now_ms() + 10000);
+	return wire_read_all(pipefd[0], &in, clock_get_ms() + 10000);
 }
 
 static void answers_stacks_and_maps_arrive(void **state)
@@ -117,17 +117,17 @@ static void lack_of_memory_differs_from_damage(void **state)
 /* The writer lives and holds the pipe: no byte will ever come. */
 static void a_writer_that_says_nothing_more_is_given_up(void **state)
 {
-	int64_t start = now_ms();
+	int64_t start = clock_get_ms();
 
 	(void)state;
 	alarm(120);
 	assert_int_equal(wire_read_all(pipefd[0], &in, start + 200), -ETIMEDOUT);
 	say_all();
 	assert_int_equal(write(pipefd[1], w.buf, w.used), w.used);
-	assert_int_equal(wire_read_all(pipefd[0], &in, now_ms() + 200), -ETIMEDOUT);
+	assert_int_equal(wire_read_all(pipefd[0], &in, clock_get_ms() + 200), -ETIMEDOUT);
 	/* nor does the reader wait for a time that has passed */
 	assert_int_equal(wire_wait(pipefd[0], start), -ETIMEDOUT);
-	assert_true(now_ms() - start >= 400);
+	assert_true(clock_get_ms() - start >= 400);
 	alarm(0);
 	close(pipefd[1]);
 }

@@ -317,7 +317,7 @@ static void a_list_of_ranges_that_is_nowhere(void **state)
 	}
 }
 
-static void a_name_that_leads_in_a_circle(void **state)
+static void a_name_that_leads_in_a_cycle(void **state)
 {
 	size_t at, die;
 
@@ -387,7 +387,7 @@ int main(void)
 		T(many_units_with_one_long_line_table),
 		T(many_files_in_a_directory_with_a_long_name),
 		T(a_list_of_ranges_that_is_nowhere),
-		T(a_name_that_leads_in_a_circle),
+		T(a_name_that_leads_in_a_cycle),
 		T(of_overlapping_intervals_the_highest_rank_wins),
 	};
 

@@ -55,14 +55,14 @@ __noinline u32 find_rule(struct walk *w, u32 i, u64 addr)
 		return NO_TABLE;
 	m = &w->map[i & (NR_MAPPINGS - 1)];
 	if (m->kind == MAP_NO_FILE)
-		return rule_special(RULE_UNKNOWN);
+		return rule_make_special(RULE_UNKNOWN);
 	off = addr - m->start;
 	if (m->kind == MAP_FILE)
 		off += m->pgoff;
 	if (off >> PART_SHIFT > 0xffffffff || find_part(w, m, off >> PART_SHIFT))
 		return NO_TABLE;
 	if (!m->part.nr_rows)
-		return rule_special(m->part.abi == ABI_OTHER ? RULE_OTHER_ABI : RULE_UNKNOWN);
+		return rule_make_special(m->part.abi == ABI_OTHER ? RULE_OTHER_ABI : RULE_UNKNOWN);
 	/* 6.1 wants keys on the stack */
 	at = m->part.chunk;
 	inner = bpf_map_lookup_elem(&chunks, &at);

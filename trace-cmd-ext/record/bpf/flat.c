@@ -83,7 +83,7 @@ static uint32_t encode_full(struct full_rules *full, const struct sframe_arch *a
 	uint32_t i;
 
 	if (row->flags & ~(SFRAME_ROW_SIGNAL | SFRAME_ROW_FLAGS_KEPT(0xff)))
-		return rule_special(RULE_HOLE);
+		return rule_make_special(RULE_HOLE);
 	if (row->flags & SFRAME_ROW_SIGNAL)
 		r.flags |= FULL_SIGNAL;
 	if (row->ra.base == SFRAME_SAME ||
@@ -91,12 +91,12 @@ static uint32_t encode_full(struct full_rules *full, const struct sframe_arch *a
 		r.flags |= FULL_DOUBTFUL;
 	for (i = 0; i < full->nr; i++) {
 		if (!memcmp(&full->rule[i], &r, sizeof(r)))
-			return rule_full(i);
+			return rule_make_full(i);
 	}
 	if (full->nr == MAX_FULL)
-		return rule_special(RULE_HOLE);
+		return rule_make_special(RULE_HOLE);
 	full->rule[full->nr] = r;
-	return rule_full(full->nr++);
+	return rule_make_full(full->nr++);
 }
 
 static uint32_t encode_row(struct full_rules *full, const struct sframe_arch *arch,
@@ -105,11 +105,12 @@ static uint32_t encode_row(struct full_rules *full, const struct sframe_arch *ar
 	int word = word_of(arch), fp;
 
 	if (row->ra.base == SFRAME_UNDEFINED)
-		return rule_special(RULE_OUTERMOST);
+		return rule_make_special(RULE_OUTERMOST);
 	if (!is_plain(row, word))
 		return encode_full(full, arch, row);
 	fp = row->fp.base == SFRAME_SAME ? 0 : -row->fp.off / word;
-	return rule_plain(row->cfa.base == SFRAME_SP ? RULE_SP : RULE_FP, row->cfa.off / word, fp);
+	return rule_make_plain(row->cfa.base == SFRAME_SP ? RULE_SP : RULE_FP,
+			       row->cfa.off / word, fp);
 }
 
 /* ------------------------------- by address ------------------------------ */
@@ -152,7 +153,7 @@ static int add_function(struct row_starts *p, struct full_rules *full, const str
 	while (pc < end) {
 		ret = sframe_find_row(t, f, pc, &row);
 		if (ret) {
-			rule = rule_special(ret == -ENOENT ? RULE_HOLE : RULE_UNKNOWN);
+			rule = rule_make_special(ret == -ENOENT ? RULE_HOLE : RULE_UNKNOWN);
 			/* without rows, or broken: no row comes later either */
 			row.start = pc;
 			row.size = f->nr_fres && ret == -ENOENT ? 1 : end - pc;
@@ -163,7 +164,7 @@ static int add_function(struct row_starts *p, struct full_rules *full, const str
 			return -ENOMEM;
 		pc = row.start + row.size;
 	}
-	return add_row_start(p, end, rule_special(RULE_UNKNOWN));
+	return add_row_start(p, end, rule_make_special(RULE_UNKNOWN));
 }
 
 static int add_functions(struct row_starts *p, struct full_rules *full,
@@ -174,7 +175,7 @@ static int add_functions(struct row_starts *p, struct full_rules *full,
 	uint32_t i;
 	int ret;
 
-	if (add_row_start(p, 0, rule_special(RULE_UNKNOWN)))
+	if (add_row_start(p, 0, rule_make_special(RULE_UNKNOWN)))
 		return -ENOMEM;
 	if (!t->nr_fdes)
 		return 0;
@@ -223,7 +224,7 @@ static int add_row(struct flat *rows, uint64_t off, uint32_t rule)
 		*part = (struct flat_part) { .nr = off >> PART_SHIFT, .first = rows->row.nr };
 		/* before the first segment of code */
 		if (off % PART_SIZE && add_row(rows, off - off % PART_SIZE,
-					       rule_special(RULE_UNKNOWN)))
+					       rule_make_special(RULE_UNKNOWN)))
 			return -ENOMEM;
 	}
 	row = part->nr_rows ? &rows->row.v[rows->row.nr - 1] : NULL;
@@ -262,7 +263,7 @@ static int add_segment(struct flat *rows, const struct row_starts *p, const stru
 		off = next;
 		i++;
 	}
-	return end % PART_SIZE ? add_row(rows, end, rule_special(RULE_UNKNOWN)) : 0;
+	return end % PART_SIZE ? add_row(rows, end, rule_make_special(RULE_UNKNOWN)) : 0;
 }
 
 static int compare_segs(const void *a, const void *b)
@@ -369,7 +370,7 @@ void flat_write(const struct flat *rows, const struct flat_part *p, uint32_t *ch
 		to[2 * i + 1] = row[i].rule;
 	}
 	if (nr < p->nr_rows)
-		to[2 * nr - 1] = rule_special(RULE_HOLE);
+		to[2 * nr - 1] = rule_make_special(RULE_HOLE);
 	for (block = 0, i = 0; block <= PART_SIZE >> part->shift; block++) {
 		while (i + 1 < nr && row[i + 1].off <= (uint64_t)block << part->shift)
 			i++;

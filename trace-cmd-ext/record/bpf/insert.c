@@ -407,7 +407,7 @@ static int write_map(struct insert *s, struct cpu *cpu, const struct pending_coo
 		     uint32_t tgid, const struct msg_code *c)
 {
 	struct map_record *r = (struct map_record *)s->record;
-	unsigned int size = sizeof(*r), max = pages_max_data(&s->layout);
+	unsigned int size = sizeof(*r), max = pages_get_max_data(&s->layout);
 	struct bpfsrc_file file = { .path = "" };
 	size_t len;
 
@@ -455,7 +455,7 @@ static int write_python_mapping(struct insert *s, struct cpu *cpu,
 				uint32_t number)
 {
 	struct map_record *r = (struct map_record *)s->record;
-	unsigned int size = sizeof(*r), max = pages_max_data(&s->layout) - 3;
+	unsigned int size = sizeof(*r), max = pages_get_max_data(&s->layout) - 3;
 	const struct msg_python *m;
 	struct text path = {};
 	uint32_t line = 0;
@@ -563,7 +563,8 @@ static int write_stack(struct insert *s, struct cpu *cpu, const struct pending_c
 		       uint64_t cookie, const struct messages_stack *st)
 {
 	struct stack_record *r = (struct stack_record *)s->record;
-	uint32_t fits = (pages_max_data(&s->layout) - sizeof(*r)) / 8, nr = st ? st->nr : 0, at, n;
+	uint32_t fits = (pages_get_max_data(&s->layout) - sizeof(*r)) / 8;
+	uint32_t nr = st ? st->nr : 0, at, n;
 	const struct msg_stack *m;
 	const uint64_t *ip = NULL;
 	int ret = 0;

@@ -350,7 +350,7 @@ int pages_put_data(struct pages_out *out, uint64_t time, const void *data, unsig
 	return 0;
 }
 
-unsigned int pages_max_data(const struct pages_layout *l)
+unsigned int pages_get_max_data(const struct pages_layout *l)
 {
 	return l->size - l->data - LOST_SIZE - 2 * WORD;
 }

@@ -66,9 +66,9 @@ int pages_put_missed(struct pages_out *out, uint32_t flags, uint64_t lost, uint6
 /* Copy a record; @body is the record after its first word. */
 int pages_put(struct pages_out *out, uint64_t time, unsigned int type_len, const void *body,
 	      unsigned int size);
-/* Write a new record; a multiple of 4 bytes, at most pages_max_data(). */
+/* Write a new record; a multiple of 4 bytes, at most pages_get_max_data(). */
 int pages_put_data(struct pages_out *out, uint64_t time, const void *data, unsigned int size);
-unsigned int pages_max_data(const struct pages_layout *l);
+unsigned int pages_get_max_data(const struct pages_layout *l);
 /* Write the last page, and close the file. */
 int pages_close_out(struct pages_out *out);
 

@@ -81,12 +81,12 @@ static __always_inline int read_user(void *to, u32 size, u64 from)
 
 #define WORD_OF(array, off)	((array)[(off) / WORD & (sizeof(array) / WORD - 1)])
 
-static __always_inline u32 half_of(u64 word, u32 off)
+static __always_inline u32 get_half(u64 word, u32 off)
 {
 	return word >> (off & 4) * 8;
 }
 
-static __always_inline u8 byte_of(u64 word, u32 off)
+static __always_inline u8 get_byte(u64 word, u32 off)
 {
 	return word >> (off & 7) * 8;
 }
@@ -284,7 +284,7 @@ static __always_inline int read_code(struct walk *w, const struct python_layout 
 	if (size > sizeof(p->code) || read_user(p->code, size, code) ||
 	    p->code[TYPE_AT / WORD] != p->base + file->code_type)
 		return -1;
-	p->head.line = half_of(WORD_OF(p->code, file->first_line), file->first_line);
+	p->head.line = get_half(WORD_OF(p->code, file->first_line), file->first_line);
 	p->hash[0] = p->hash_start[0];
 	p->hash[1] = p->hash_start[1];
 	if (read_name(w, WORD_OF(p->code, file->name)) ||
@@ -308,9 +308,9 @@ static __always_inline int add_python_frame(struct walk *w, const struct python_
 		return -1;
 	start = code + file->instructions;
 	instr = WORD_OF(p->frame, file->frame_instr);
-	if (byte_of(WORD_OF(p->frame, file->frame_owner), file->frame_owner) != PYTHON_GENERATOR &&
-	    (s64)(instr - start) < (s32)half_of(WORD_OF(p->code, file->first_traceable),
-						file->first_traceable) * UNIT)
+	if (get_byte(WORD_OF(p->frame, file->frame_owner), file->frame_owner) != PYTHON_GENERATOR &&
+	    (s64)(instr - start) < (s32)get_half(WORD_OF(p->code, file->first_traceable),
+						 file->first_traceable) * UNIT)
 		return 0;
 	if (instr - start >= p->code[SIZE_AT / WORD] * UNIT)
 		return -1;
@@ -375,7 +375,7 @@ static __always_inline int read_span_311(struct walk *w, const struct python_lay
 	if (read_user(p->frame, PYTHON_FRAME_SIZE, p->next_frame) || add_python_frame(w, file))
 		return PYTHON_FAILED;
 	previous = WORD_OF(p->frame, file->frame_previous);
-	if (byte_of(WORD_OF(p->frame, file->frame_entry), file->frame_entry)) {
+	if (get_byte(WORD_OF(p->frame, file->frame_entry), file->frame_entry)) {
 		end_span(p, p->marker);
 		p->caller = previous;
 		p->caller_known = 1;
@@ -399,7 +399,7 @@ static __always_inline int read_span_312(struct walk *w, const struct python_lay
 		return p->nr == p->reserved + 1 ? end_span(p, 0), PYTHON_END : PYTHON_FAILED;
 	if (read_user(p->frame, PYTHON_FRAME_SIZE, at))
 		return PYTHON_FAILED;
-	owner = byte_of(WORD_OF(p->frame, file->frame_owner), file->frame_owner);
+	owner = get_byte(WORD_OF(p->frame, file->frame_owner), file->frame_owner);
 	p->next_frame = WORD_OF(p->frame, file->frame_previous);
 	if (owner <= PYTHON_LAST_OWNER)
 		return add_python_frame(w, file) ? PYTHON_FAILED : PYTHON_MORE;

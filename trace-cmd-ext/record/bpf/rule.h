@@ -68,7 +68,7 @@ struct part {
 
 /*
  * A rule of 32 bits. The low two bits say what the others are:
- *  RULE_SPECIAL	enum rule_special
+ *  RULE_SPECIAL	enum rule_make_special
  *  RULE_SP, RULE_FP	CFA = SP or FP + word * (rule >> 9, signed); RA is at CFA - word; the FP of
  *			the caller is at CFA - word * (rule >> 2 & 127), or unchanged if that is 0.
  *			A word has 8 bytes, and in rows of ABI_32 it has 4
@@ -82,24 +82,24 @@ struct part {
 #define RULE_MAX_FP	127
 #define RULE_MAX_CFA	((1 << 22) - 1)	/* in words */
 
-enum rule_special {
+enum rule_make_special {
 	RULE_UNKNOWN,			/* nothing is known of this code: try the frame pointer */
 	RULE_HOLE,			/* known not to be walkable */
 	RULE_OUTERMOST,			/* there is no caller */
 	RULE_OTHER_ABI,			/* the rows are not for this task; in no table */
 };
 
-static inline __msg32 rule_special(enum rule_special what)
+static inline __msg32 rule_make_special(enum rule_make_special what)
 {
 	return (__msg32)what << 2 | RULE_SPECIAL;
 }
 
-static inline __msg32 rule_full(__msg32 number)
+static inline __msg32 rule_make_full(__msg32 number)
 {
 	return number << 2 | RULE_FULL;
 }
 
-static inline __msg32 rule_plain(__msg32 kind, int cfa_words, __msg32 fp_words)
+static inline __msg32 rule_make_plain(__msg32 kind, int cfa_words, __msg32 fp_words)
 {
 	return (__msg32)cfa_words << 9 | fp_words << 2 | kind;
 }

@@ -27,7 +27,7 @@ static __always_inline struct runtime *find_runtime(const struct mapping *m)
 	return r;
 }
 
-static __always_inline struct mapping *mapping_at(struct walk *w, s64 i)
+static __always_inline struct mapping *get_mapping(struct walk *w, s64 i)
 {
 	return &w->map[i & (NR_MAPPINGS - 1)];
 }
@@ -53,7 +53,7 @@ static __always_inline bool is_frameless_callee(const struct runtime *r, u64 off
 /* The mapping of the frame that this frame called. It may have been replaced since: then NULL. */
 static __always_inline struct mapping *find_called_mapping(struct walk *w)
 {
-	struct mapping *m = mapping_at(w, w->map_before);
+	struct mapping *m = get_mapping(w, w->map_before);
 
 	if (w->map_before < 0 || w->pc_before < m->start || w->pc_before >= m->end)
 		return NULL;
@@ -74,7 +74,7 @@ __noinline int enter_own_stack(struct walk *w, s64 i)
 		return 0;
 	m = find_called_mapping(w);
 	r = m ? find_runtime(m) : NULL;
-	if (!r || !r->own_stacks || m == mapping_at(w, i))
+	if (!r || !r->own_stacks || m == get_mapping(w, i))
 		return 0;
 	/* what the walk does now depends on this word */
 	forget_trail(w);
@@ -113,7 +113,7 @@ static __always_inline bool start_jit_frames(struct walk *w)
 __noinline int may_be_jit(struct walk *w, s64 i)
 {
 	if (!w || i < 0 || w->frame_flags & (FRAME_INNERMOST | FRAME_EXACT) ||
-	    mapping_at(w, i)->kind != MAP_NO_FILE)
+	    get_mapping(w, i)->kind != MAP_NO_FILE)
 		return 0;
 	if (!w->maybe_jit)
 		return start_jit_frames(w);
@@ -181,7 +181,7 @@ __noinline int settle_jit_frames(struct walk *w, s64 i, u64 pc)
 {
 	if (!w)
 		return 0;
-	if (w->frame_flags & FRAME_EXACT || !keeps_frames(w, mapping_at(w, i), pc))
+	if (w->frame_flags & FRAME_EXACT || !keeps_frames(w, get_mapping(w, i), pc))
 		w->flags |= UNWIND_STACK_FRAME_POINTER;
 	w->maybe_jit = 0;
 	return 0;

@@ -179,7 +179,7 @@ struct walk {
 	u64 trampoline;			/* the page that uprobes have put in; 0: none */
 	u64 vdso_image;			/* the image that vdso_dev was found for */
 	u64 vdso_dev;			/* VDSO64_DEV, VDSO32_DEV or VDSOX32_DEV */
-	u64 seen_ip, seen_sp;		/* an earlier signal frame: finds circles, as step.c */
+	u64 seen_ip, seen_sp;		/* an earlier signal frame: finds cycles, as step.c */
 	u32 nr_sig;
 	u32 fp_frame;			/* 1 + number of the first frame by a frame pointer */
 	u32 maybe_jit;			/* the last frames may be JIT frames: runtime.bpf.h */

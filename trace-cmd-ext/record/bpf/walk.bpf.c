@@ -64,7 +64,7 @@ static __always_inline int step_without_rule(struct walk *w, int map, u64 *sp, c
 {
 	int ret = STEP_WRONG;
 
-	if (size == WORD && map >= 0 && mapping_at(w, map)->kind == MAP_NO_FILE) {
+	if (size == WORD && map >= 0 && get_mapping(w, map)->kind == MAP_NO_FILE) {
 		ret = step_thunk(w);
 	} else if (size == WORD && map >= 0) {
 		ret = step_goroutine(w);
@@ -107,14 +107,14 @@ static __always_inline int step_by_rule(struct walk *w, u32 rule, int map, u64 *
 		}
 		return ret;
 	}
-	if (rule == rule_special(RULE_OUTERMOST))
+	if (rule == rule_make_special(RULE_OUTERMOST))
 		return STEP_OUTERMOST;
-	if (rule == rule_special(RULE_OTHER_ABI)) {
+	if (rule == rule_make_special(RULE_OTHER_ABI)) {
 		end_walk(w, UNWIND_STACK_INCOMPLETE, MSG_OTHER_ABI);
 		return STEP_ENDED;
 	}
 	ret = size == WORD ? step_sigreturn(w) : step_sigreturn32(w);
-	if (ret == STEP_WRONG && rule == rule_special(RULE_UNKNOWN))
+	if (ret == STEP_WRONG && rule == rule_make_special(RULE_UNKNOWN))
 		ret = step_without_rule(w, map, sp, size);
 	return ret;
 }
@@ -122,7 +122,7 @@ static __always_inline int step_by_rule(struct walk *w, u32 rule, int map, u64 *
 /* One frame: note it, and go to its caller. 1: the walk has ended */
 static __always_inline int step_frame(struct walk *w, const u32 size)
 {
-	u32 rule = rule_special(RULE_UNKNOWN), nr;
+	u32 rule = rule_make_special(RULE_UNKNOWN), nr;
 	u32 exact = w->frame_flags & FRAME_EXACT;
 	u64 pc, sp = w->sp;
 	int map, ret;
@@ -157,7 +157,7 @@ static __always_inline int step_frame(struct walk *w, const u32 size)
 	if (w->sp - w->key.stack_start < w->key.start_size &&
 	    (!w->key.start_ip || w->ip - w->key.start_ip < START_CODE))
 		return end_walk(w, 0, MSG_OK);
-	if (w->maybe_jit && map >= 0 && mapping_at(w, map)->kind != MAP_NO_FILE)
+	if (w->maybe_jit && map >= 0 && get_mapping(w, map)->kind != MAP_NO_FILE)
 		settle_jit_frames(w, map, pc);
 	if (map >= 0) {
 		rule = find_rule(w, map, pc);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * notes.c - count events in the same pass over the file that fills the join
+ * early_counts.c - count events in the same pass over the file that fills the join
  *
- * During the scan the stack of a request is not known yet. So a note names an event by the record
- * that asked for its stack, and gets its meaning when the join is finished. The notes of a stream
- * are in the order of its records, so the runs of each task come in their order too. Consecutive
- * events that are equal share a note. The filter is applied to tasks and functions at the end,
- * because that needs the stacks.
+ * During the scan the stack of a request is not known yet. So an early count names an event by the
+ * record that asked for its stack, and gets its meaning when the join is finished. The early counts
+ * of a stream are in the order of its records, so the runs of each task come in their order too.
+ * Consecutive events that are equal share an early count. The filter is applied to tasks and
+ * functions at the end, because that needs the stacks.
  *
- * The memory for notes grows with the events. If there are too many, all notes are dropped, and
- * model_get_counts() reads the file once more.
+ * The memory for early counts grows with the events. If there are too many, all of them are
+ * dropped, and model_get_counts() reads the file once more.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,30 +17,30 @@
 
 #include "impl.h"
 
-#define MAX_NOTES	(1u << 22)	/* 128 MB */
+#define MAX_EARLY_COUNTS	(1u << 22)	/* 128 MB */
 /* Equal counts are added up if there are fewer than about so many others between them. */
 #define RECENT		8192
 
-struct note {
+struct early_count {
 	uint32_t type, tid;
 	uint32_t kstack;
 	uint32_t nr;
 	uint64_t asked, cookie;		/* see struct pending */
 };
 
-/* The first note of a stream. */
-struct notes_part {
+/* The first early count of a stream. */
+struct early_part {
 	uint32_t stream;
 	size_t first;
 };
 
-struct notes {
-	VEC(struct note) v;
-	VEC(struct notes_part) parts;
+struct early_counts {
+	VEC(struct early_count) v;
+	VEC(struct early_part) parts;
 	struct event_queue queue;
-	size_t max_notes;
-	size_t next;			/* number of the record after the last note's event */
-	bool has_kstack;		/* of the last note's event */
+	size_t max;
+	size_t next;			/* number of the record after the last event */
+	bool has_kstack;		/* of the last event */
 	uint64_t ts;
 	bool failed;
 	struct {
@@ -48,30 +48,31 @@ struct notes {
 	} recent[RECENT];
 };
 
-int notes_start(struct model *m)
+int early_start(struct model *m)
 {
-	m->notes = calloc(1, sizeof(*m->notes));
-	if (!m->notes)
+	m->early_counts = calloc(1, sizeof(*m->early_counts));
+	if (!m->early_counts)
 		return -ENOMEM;
-	m->notes->max_notes = m->opts.max_notes ? m->opts.max_notes : MAX_NOTES;
+	m->early_counts->max = m->opts.max_early_counts ? m->opts.max_early_counts :
+							  MAX_EARLY_COUNTS;
 	return 0;
 }
 
-void notes_give_up(struct model *m)
+void early_give_up(struct model *m)
 {
-	if (!m->notes)
+	if (!m->early_counts)
 		return;
-	vec_free(&m->notes->v);
-	vec_free(&m->notes->parts);
-	event_queue_free(&m->notes->queue);
-	free(m->notes);
-	m->notes = NULL;
+	vec_free(&m->early_counts->v);
+	vec_free(&m->early_counts->parts);
+	event_queue_free(&m->early_counts->queue);
+	free(m->early_counts);
+	m->early_counts = NULL;
 }
 
-void notes_start_stream(struct model *m, uint32_t stream)
+void early_start_stream(struct model *m, uint32_t stream)
 {
-	struct notes *t = m->notes;
-	struct notes_part *p = vec_add(&t->parts);
+	struct early_counts *t = m->early_counts;
+	struct early_part *p = vec_add(&t->parts);
 
 	t->next = 0;
 	t->failed |= !p || event_queue_start(m, &t->queue, stream);
@@ -81,10 +82,10 @@ void notes_start_stream(struct model *m, uint32_t stream)
 	p->first = t->v.nr;
 }
 
-static void add_note(struct notes *t, const struct pending *p)
+static void add_early_count(struct early_counts *t, const struct pending *p)
 {
 	const struct model_event *ev = &p->ev;
-	struct note *n;
+	struct early_count *n;
 
 	n = t->next ? &t->v.v[t->v.nr - 1] : NULL;
 	/* without a record between two events, their requests are in one run: join/runs.h */
@@ -92,7 +93,7 @@ static void add_note(struct notes *t, const struct pending *p)
 	    ev->rec->missed_events || p->cut || n->type != ev->type ||
 	    n->tid != ev->tid || n->kstack != ev->kstack || n->cookie != p->cookie ||
 	    t->has_kstack != p->has_kstack || n->nr == UINT32_MAX) {
-		n = t->v.nr < t->max_notes ? vec_add(&t->v) : NULL;
+		n = t->v.nr < t->max ? vec_add(&t->v) : NULL;
 		if (!n) {
 			t->failed = true;
 			return;
@@ -110,20 +111,20 @@ static void add_note(struct notes *t, const struct pending *p)
 	t->next = p->cut ? 0 : p->seq + 1 + p->has_kstack + !!ev->cookie_rec;
 }
 
-static void add_ready_events(struct notes *t)
+static void add_ready_events(struct early_counts *t)
 {
 	struct pending *p;
 
 	while ((p = event_queue_peek(&t->queue))) {
 		if (p->wanted && !t->failed)
-			add_note(t, p);
+			add_early_count(t, p);
 		event_queue_drop(&t->queue);
 	}
 }
 
-void notes_add_record(struct model *m, struct tep_record *rec, const struct decode_common *c)
+void early_add_record(struct model *m, struct tep_record *rec, const struct decode_common *c)
 {
-	struct notes *t = m->notes;
+	struct early_counts *t = m->early_counts;
 
 	if (t->failed || !t->queue.wanted)
 		return;
@@ -131,15 +132,15 @@ void notes_add_record(struct model *m, struct tep_record *rec, const struct deco
 	add_ready_events(t);
 }
 
-void notes_end_stream(struct model *m)
+void early_end_stream(struct model *m)
 {
-	if (m->notes->failed)
+	if (m->early_counts->failed)
 		return;
-	event_queue_end(&m->notes->queue);
-	add_ready_events(m->notes);
+	event_queue_end(&m->early_counts->queue);
+	add_ready_events(m->early_counts);
 }
 
-/* ---- from notes to counts ---- */
+/* ---- from early counts to counts ---- */
 
 static bool is_wanted(struct model *m, const struct model_task *t, const struct model_count *c)
 {
@@ -152,7 +153,7 @@ static bool is_wanted(struct model *m, const struct model_task *t, const struct 
 }
 
 /* Add @c to an equal count among the latest ones; false if there is none. */
-static bool add_to_equal(struct notes *t, struct model_count *counts, size_t nr,
+static bool add_to_equal(struct early_counts *t, struct model_count *counts, size_t nr,
 			 const struct model_count *c)
 {
 	uint64_t hash = count_hash(c);
@@ -171,18 +172,18 @@ static bool add_to_equal(struct notes *t, struct model_count *counts, size_t nr,
 	return false;
 }
 
-/* Turn the notes from @from to @to into counts, after the first @nr; returns their number. */
+/* Turn early counts @from to @to into counts, after the first @nr; returns their number. */
 static size_t count_part(struct model *m, uint32_t stream, size_t from, size_t to, void *counts,
 			 size_t nr)
 {
-	struct notes *t = m->notes;
+	struct early_counts *t = m->early_counts;
 	struct model_task *task = NULL;
 	struct cursors cursors = {};
 	struct model_count c;
-	struct note n;
+	struct early_count n;
 
 	for (; from < to; from++) {
-		/* a count is no larger than a note and takes its place */
+		/* a count is no larger than an early count and takes its place */
 		memcpy(&n, (char *)counts + from * sizeof(n), sizeof(n));
 		if (!task || task->tid != n.tid)
 			task = model_get_task(m, n.tid);
@@ -190,22 +191,23 @@ static size_t count_part(struct model *m, uint32_t stream, size_t from, size_t t
 		if (n.asked)
 			c.ustack = model_get_run_ustack(
 				m, join_find_run(m->join, stream, n.tid, n.asked, n.cookie,
-						 cursor_of(&cursors, n.tid)));
+						 get_task_cursor(&cursors, n.tid)));
 		if (is_wanted(m, task, &c) && !add_to_equal(t, counts, nr, &c))
 			memcpy((char *)counts + nr++ * sizeof(c), &c, sizeof(c));
 	}
 	return nr;
 }
 
-bool notes_make_counts(struct model *m)
+bool early_make_counts(struct model *m)
 {
-	struct notes *t = m->notes;
+	struct early_counts *t = m->early_counts;
 	size_t i, nr = 0, end;
 	void *v;
 
-	_Static_assert(sizeof(struct model_count) <= sizeof(struct note), "counts replace notes");
+	_Static_assert(sizeof(struct model_count) <= sizeof(struct early_count),
+		       "counts replace early counts");
 	if (!t || t->failed) {
-		notes_give_up(m);
+		early_give_up(m);
 		return false;
 	}
 	model_make_ustacks(m, t->v.nr);
@@ -217,6 +219,6 @@ bool notes_make_counts(struct model *m)
 	m->counts.v = v ? v : (void *)t->v.v;
 	m->counts.nr = m->counts.room = nr;
 	t->v.v = NULL;
-	notes_give_up(m);
+	early_give_up(m);
 	return true;
 }
