@@ -53,7 +53,7 @@ record_whole()
 		record "$@"
 		status=$?
 		[ -e sums ] || { cat output; echo '{}' >sums; }
-		grep -qE '"(runs|ends)-skipped": *[1-9]' sums || break
+		grep -qE '"(runs|ends)_skipped": *[1-9]' sums || break
 	done
 	return $status
 }

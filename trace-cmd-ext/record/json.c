@@ -14,7 +14,7 @@
 
 static const char *const request_names[] = {
 	[REQUEST_BY_OPTION] = "option", [REQUEST_BY_TRIGGER] = "trigger",
-	[REQUEST_BY_FRAME_POINTERS] = "fallback",
+	[REQUEST_BY_FRAME_POINTERS] = "frame-pointers",
 	[REQUEST_NONE] = "none", [REQUEST_BY_BPF] = "bpf",
 };
 
@@ -73,15 +73,15 @@ static void put_bpf(struct jsonw *j, const struct rec *r)
 {
 	static const char *const reasons[MSG_NR_REASONS] = {
 		[MSG_OK] = "complete",
-		[MSG_NOT_READABLE] = "not-readable",
-		[MSG_NO_MAPPING] = "no-mapping",
-		[MSG_NO_TABLE] = "no-table",
+		[MSG_NOT_READABLE] = "not_readable",
+		[MSG_NO_MAPPING] = "no_mapping",
+		[MSG_NO_TABLE] = "no_table",
 		[MSG_HOLE] = "hole",
 		[MSG_BUSY] = "busy",
-		[MSG_NO_ROOM] = "no-room",
-		[MSG_NO_REGISTERS] = "no-registers",
-		[MSG_TOO_DEEP] = "too-deep",
-		[MSG_OTHER_ABI] = "other-abi",
+		[MSG_NO_ROOM] = "no_room",
+		[MSG_NO_REGISTERS] = "no_registers",
+		[MSG_TOO_DEEP] = "too_deep",
+		[MSG_OTHER_ABI] = "other_abi",
 	};
 	const struct bpfsrc_stats *bpf;
 	const struct insert_stats *s = rec_bpf_get_stats(r, &bpf);
@@ -93,20 +93,20 @@ static void put_bpf(struct jsonw *j, const struct rec *r)
 	}
 	jsonw_object(j, "bpf");
 	jsonw_number(j, "events", s->events);
-	jsonw_number(j, "other-tasks", s->other);
-	jsonw_number(j, "no-message", s->no_message);
+	jsonw_number(j, "other_tasks", s->other);
+	jsonw_number(j, "no_message", s->no_message);
 	for (i = 0; i < MSG_NR_REASONS; i++)
 		jsonw_number(j, reasons[i], s->reason[i]);
 	jsonw_number(j, "messages", s->messages);
-	jsonw_number(j, "messages-lost", bpf->lost);
+	jsonw_number(j, "messages_lost", bpf->lost);
 	jsonw_number(j, "gaps", s->gaps);
-	jsonw_number(j, "runs-skipped", bpf->skipped);
-	jsonw_number(j, "ends-skipped", bpf->ends_skipped);
-	jsonw_number(j, "functions-skipped", bpf->functions_skipped);
+	jsonw_number(j, "runs_skipped", bpf->skipped);
+	jsonw_number(j, "ends_skipped", bpf->ends_skipped);
+	jsonw_number(j, "functions_skipped", bpf->functions_skipped);
 	jsonw_number(j, "repeated", bpf->repeated);
 	jsonw_number(j, "tables", bpf->tables);
-	jsonw_number(j, "table-bytes", bpf->table_bytes);
-	jsonw_number(j, "pythons-refused", bpf->pythons_refused);
+	jsonw_number(j, "table_bytes", bpf->table_bytes);
+	jsonw_number(j, "pythons_refused", bpf->pythons_refused);
 	jsonw_end(j);
 }
 
