@@ -114,7 +114,7 @@ check_both()
 check_both "dd" dd if=/dev/zero of=/dev/null bs=1 count=2000
 check "dd: most stacks come again" at_least "$(count_again)" 3000
 check_both "threads, signals, processes, exec by a thread" \
-	$CALLPATH -o $TEST_TMP/path -t 4 -n 300 -x all
+	$CALLPATH -o $TEST_TMP/path -t 4 -n 100 -x all
 check_both "Python" python3 -c '
 import os, threading
 def work(n):
@@ -141,7 +141,7 @@ run_loop()
 echo >$I/once/trace
 run_loop
 check "a loop: a stack comes again and again" at_least "$(count_again)" $((10 * $(count_stacks)))
-for ((i = 0; i < 5; i++)); do
+for ((i = 0; i < 3; i++)); do
 	echo >$I/once/trace
 	run_loop
 	check "after the buffer was cleared: a stack in full" at_least "$(count_stacks)" 1
@@ -190,7 +190,7 @@ for dir in $I/once $I/all; do
 done
 
 # trace.dat: by the checker's own join, and by the plugin's
-CALLPATH_OPTIONS="-b 8192 -O $ONCE" check_callpath "trace-cmd" $CALLPATH -t 2 -n 300 -x all
+CALLPATH_OPTIONS="-b 8192 -O $ONCE" check_callpath "trace-cmd" $CALLPATH -t 2 -n 100 -x all
 
 # the same of stacks that nearly all come again
 check "trace-cmd, a loop: recorded" record -b 8192 -O $OPT -O $ONCE -e raw_syscalls:sys_enter -- \
