@@ -17,8 +17,12 @@
 
 #include "tool.h"
 
-/* CPU seconds for any file, and one more for so many bytes: only a hostile file needs them. */
-#define SECONDS_BASE	30
+/*
+ * CPU seconds for any file, and one more for so many bytes: only a hostile file needs them. Symbols
+ * are read in the same time, so it has to be enough for large programs on a slow machine: 30 s were
+ * too few in an emulated guest with a busy host.
+ */
+#define SECONDS_BASE	120
 #define BYTES_PER_SECOND	(1u << 20)
 
 static pid_t pager;
