@@ -37,6 +37,7 @@ import time
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 CACHE = os.environ.get("TRACE_USTACK_CACHE") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "trace-ustack")
+KVM_PROBE = os.path.join(CACHE, "kvm-probe.json")
 BUILD = os.path.realpath(os.environ.get("O") or os.path.join(ROOT, "build"))
 # loaded here: a child of a program with threads must not load it
 LIBC = ctypes.CDLL(None)
@@ -170,6 +171,16 @@ def probe_kvm(kernel):
         return find_kvm(kernel)
 
 
+def read_kvm_probe():
+    """What find_kvm() has stored since the host booted: {"model": NAME or None}; None: nothing."""
+    try:
+        with open(KVM_PROBE) as f:
+            known = json.load(f)
+        return known if known["boot"] == boot_id() and "model" in known else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def find_kvm(kernel):
     """The CPU model KVM boots our kernel with, or None; asked once per host boot and kernel.
 
@@ -179,15 +190,9 @@ def find_kvm(kernel):
     """
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return None
-    store = os.path.join(CACHE, "kvm-probe.json")
-    key = boot_id()
-    try:
-        with open(store) as f:
-            known = json.load(f)
-        if known["boot"] == key:
-            return known["model"]
-    except (OSError, ValueError, KeyError):
-        pass
+    known = read_kvm_probe()
+    if known:
+        return known["model"]
     found = None
     for model in ("host", "qemu64"):
         cmd = [qemu("amd64"), "-accel", "kvm", "-cpu", model, "-M", "q35", "-m", "512", "-smp", "2",
@@ -203,10 +208,10 @@ def find_kvm(kernel):
             found = model
             break
     os.makedirs(CACHE, exist_ok=True)
-    tmp = store + ".%d" % os.getpid()
+    tmp = KVM_PROBE + ".%d" % os.getpid()
     with open(tmp, "w") as f:
-        json.dump({"boot": key, "model": found}, f)
-    os.rename(tmp, store)
+        json.dump({"boot": boot_id(), "model": found}, f)
+    os.rename(tmp, KVM_PROBE)
     return found
 
 
