@@ -13,9 +13,9 @@ started=		# processes to end
 helper=			# a process to end after the test
 ustack_with=		# a command that runs the tool
 # How often a recording with skipped programs is tried. In a guest, some programs are skipped each
-# time.
+# time, so trying again takes time and changes nothing.
 tries=5
-[ ! -d /host/tree ] || tries=2
+[ ! -d /host/tree ] || tries=1
 trap '[ -z "$started" ] || { kill -CONT $started; kill $started; } 2>/dev/null
 [ -z "$helper" ] || kill $helper
 remove_probes; remove_maps; rm -rf "$tmp"' EXIT
@@ -56,6 +56,14 @@ record_whole()
 		grep -qE '"(runs|ends)_skipped": *[1-9]' sums || break
 	done
 	return $status
+}
+
+# start_part NAME: say how long the part before it took
+part= part_start=$SECONDS
+start_part()
+{
+	[ -z "$part" ] || echo "     $part: $((SECONDS - part_start)) s"
+	part=${1:-} part_start=$SECONDS
 }
 
 at_least() { [ "$1" -ge "$2" ] || { echo "$1 is less than $2"; cat sums; return 1; }; }
