@@ -103,12 +103,11 @@ void frames_cut_at_non_code(struct maps *maps, struct jit *jit, struct uu_symbol
 			    struct join_answer *ans)
 {
 	uint32_t tgid = join_get_pid(ans->tgid, ans->tid), nr = ans->nr;
-	uint32_t i = ans->flags & STACK_NO_INNER ? 0 : 1;
+	uint32_t i = join_find_unproved(ans);
 	struct uu_symbol sym;
 	bool may_jit;
 
-	/* the kernel walked by tables alone, so a table covers each address: it is code */
-	if (ans->tgid && !(ans->flags & ~STACK_COMPAT))
+	if (i >= nr)
 		return;
 	may_jit = jit && jit_knows(jit, tgid, ans->ts);
 	for (; i < nr; i++) {

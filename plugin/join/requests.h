@@ -188,6 +188,18 @@ struct join_question {
 void join_find_answer(struct join *j, const struct join_question *q, struct join_answer *ans);
 
 /*
+ * The index of the first address of a stack that may not be code; from there on, ask
+ * maps_find_outside(). ans->nr or more: every address is code, because a table covers each address
+ * of a stack without flags. The task was at the innermost address, if the stack has it.
+ */
+static inline uint32_t join_find_unproved(const struct join_answer *ans)
+{
+	if (ans->tgid && !(ans->flags & ~STACK_COMPAT))
+		return ans->nr;
+	return ans->flags & STACK_NO_INNER ? 0 : 1;
+}
+
+/*
  * The number of the run that covers a record of a known stream; JOIN_NO_RUN if no run does. Records
  * of one run have one answer, join_get_run(). Zero @cursor before the first call for a stream: it
  * makes the next call for the same task cheap.

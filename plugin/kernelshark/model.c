@@ -279,7 +279,8 @@ static enum shark_outcome answer_request(struct shark_model *m, struct shark_req
 		       SHARK_LOST : SHARK_NR_OUTCOMES;
 	switch (ans.state) {
 	case JOIN_STACK:
-		if (maps_find_outside(m->scan.maps, ans.tgid, ans.addrs, 1, ans.nr) < ans.nr)
+		if (maps_find_outside(m->scan.maps, join_get_pid(ans.tgid, ans.tid), ans.addrs,
+				      join_find_unproved(&ans), ans.nr) < ans.nr)
 			ans.flags |= STACK_OUTSIDE;
 		r->stack = find_stack(m, r, &ans);
 		if (r->stack != SHARK_NONE)

@@ -479,7 +479,7 @@ static void positions_shared_by_two_buffers_are_told_apart(void **state)
 	assert_int_equal(a.state, JOIN_NONE);
 }
 
-static void marks_must_rise(void **state)
+static void positions_must_rise(void **state)
 {
 	(void)state;
 	assert_int_equal(join_add_position(j, cpu0, 50, 1000), 0);
@@ -537,6 +537,23 @@ static void the_order_of_feeding_changes_nothing(void **state)
 	join_free(first);
 }
 
+static void a_table_covers_each_address_of_a_stack_without_flags(void **state)
+{
+	struct join_answer ans = { .tgid = 10, .tid = 11, .nr = 5 };
+
+	(void)state;
+	assert_int_equal(join_find_unproved(&ans), 5);
+	ans.flags = STACK_COMPAT;
+	assert_int_equal(join_find_unproved(&ans), 5);
+	ans.flags = STACK_FRAME_POINTER;
+	assert_int_equal(join_find_unproved(&ans), 1);
+	ans.flags |= STACK_NO_INNER;
+	assert_int_equal(join_find_unproved(&ans), 0);
+	/* without the field tgid, a stack may have been walked by other means */
+	ans = (struct join_answer){ .tid = 11, .nr = 5 };
+	assert_int_equal(join_find_unproved(&ans), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -573,7 +590,8 @@ int main(void)
 		T(a_stack_without_frames_is_an_answer),
 		T(an_unknown_task_or_place_has_no_request),
 		T(positions_shared_by_two_buffers_are_told_apart),
-		T(marks_must_rise),
+		T(positions_must_rise),
+		T(a_table_covers_each_address_of_a_stack_without_flags),
 		T(a_stream_that_was_not_added_is_refused),
 		T(the_order_of_feeding_changes_nothing),
 	};
