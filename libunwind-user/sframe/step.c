@@ -8,8 +8,8 @@
  *  - The stack pointer moves up with each step. Only in the innermost or an interrupted frame it
  *    may stay, if RA is in a register or saved in the caller's frame: such a function uses no
  *    stack, or not yet. Its caller is neither innermost nor interrupted.
- *  - Only a signal frame may lead anywhere, because it can be on a stack of its own. So any circle
- *    contains a signal frame. Brent's algorithm finds the circle: it keeps the state after signal
+ *  - Only a signal frame may lead anywhere, because it can be on a stack of its own. So any cycle
+ *    contains a signal frame. Brent's algorithm finds the cycle: it keeps the state after signal
  *    frame number 1, 2, 4, 8 ..., and compares each later one with it. Two frames of a stack cannot
  *    be interrupted at the same instruction with the same stack pointer.
  *  - The caller limits the number of frames too.

@@ -81,7 +81,7 @@ struct ustep {
 	u32	frames;		/* steps so far */
 	u64	sig;		/* USTEP_SIGNAL: SP in the signal's frame */
 	u64	kept;		/* USTEP_KEPT: arch->reg_kept; USTEP_KEPT_AT: its address */
-	/* To find circles, see step.c: a state after a signal frame, and the number of these */
+	/* To find cycles, see step.c: a state after a signal frame, and the number of these */
 	u64	seen_ip, seen_sp;
 	u32	nr_sig;
 	u32	sig_kind;	/* USTEP_SIGNAL: index in arch->sigs */
@@ -109,7 +109,7 @@ static inline u64 ustep_pc(const struct ustep *s)
  * Returns 0, USTEP_OUTERMOST, or
  *  -EINVAL   the row cannot be right here: SP is not aligned or does not move up (only a signal
  *            frame may lead to another stack, and only a function without a frame may leave SP
- *            unchanged), or the walk goes in a circle,
+ *            unchanged), or the walk goes in a cycle,
  *  -ENODATA  the row takes a register that is not known in this frame,
  *  -EBADMSG  the row is not valid,
  *  or what read() returned. Except after 0, @s is as before.

@@ -394,8 +394,8 @@ static void of_an_unknown_signal_frame_no_registers_are_known(void **state)
 	assert_int_equal(assert_step_fails(ROW(REGISTER(10, 0), SAVED(-8), SAME)), -ENODATA);
 }
 
-/* Signal frames that lead to one another, with @nr of them before the circle's first */
-static void circle(unsigned int nr, unsigned int length)
+/* Signal frames that lead to one another, with @nr of them before the cycle's first */
+static void cycle(unsigned int nr, unsigned int length)
 {
 	unsigned int i, steps;
 	int ret = 0;
@@ -411,18 +411,18 @@ static void circle(unsigned int nr, unsigned int length)
 	assert_true(steps <= 4 * (nr + length) + 2);
 }
 
-static void there_are_no_circles(void **state)
+static void there_are_no_cycles(void **state)
 {
 	unsigned int nr, length;
 
 	(void)state;
 	for (nr = 0; nr < 8; nr++) {
 		for (length = 1; length < 14; length++)
-			circle(nr, length);
+			cycle(nr, length);
 	}
 }
 
-static void many_signal_frames_are_no_circle(void **state)
+static void many_signal_frames_are_no_cycle(void **state)
 {
 	int i;
 
@@ -617,8 +617,8 @@ int main(void)
 		cmocka_unit_test_setup(an_interrupted_frame_has_the_registers_that_were_saved,
 				       setup),
 		cmocka_unit_test_setup(of_an_unknown_signal_frame_no_registers_are_known, setup),
-		cmocka_unit_test_setup(there_are_no_circles, setup),
-		cmocka_unit_test_setup(many_signal_frames_are_no_circle, setup),
+		cmocka_unit_test_setup(there_are_no_cycles, setup),
+		cmocka_unit_test_setup(many_signal_frames_are_no_cycle, setup),
 		cmocka_unit_test_setup(a_signal_return_is_recognized_by_its_code, setup),
 		cmocka_unit_test_setup(arm64_keeps_ra_in_a_register_and_signs_it, setup),
 		cmocka_unit_test_setup(s390x_has_the_cfa_above_sp, setup),
