@@ -4,6 +4,7 @@
  *
  *	vec.h	arrays that grow, hashes
  *	text.h	strings that grow
+ *	bytes.h	a position in bytes: reads numbers, LEB128 and strings
  *	utf8.h	bytes that may be text
  *	json.h	a JSON writer
  *	cover.h	turns intervals that overlap into pieces that do not
@@ -17,6 +18,7 @@
 #ifndef UU_BASE_H
 #define UU_BASE_H
 
+#include "bytes.h"
 #include "clock.h"
 #include "cover.h"
 #include "elf32.h"

@@ -84,25 +84,25 @@ static void load_symbol(struct expr_stack *st)
 }
 
 /* Read the number that @op pushes; false if it pushes something else. */
-static bool read_number(struct cfi_cursor *c, uint8_t op, int64_t *n)
+static bool read_number(struct byte_cursor *c, uint8_t op, int64_t *n)
 {
 	switch (op) {
 	case DW_OP_lit0 ... DW_OP_lit31:	*n = op - DW_OP_lit0; return true;
-	case DW_OP_const1u:	*n = cfi_read_u8(c); return true;
-	case DW_OP_const1s:	*n = (int8_t)cfi_read_u8(c); return true;
-	case DW_OP_const2u:	*n = cfi_read_uint(c, 2); return true;
-	case DW_OP_const2s:	*n = (int16_t)cfi_read_uint(c, 2); return true;
-	case DW_OP_const4u:	*n = cfi_read_uint(c, 4); return true;
-	case DW_OP_const4s:	*n = (int32_t)cfi_read_uint(c, 4); return true;
+	case DW_OP_const1u:	*n = bytes_read_u8(c); return true;
+	case DW_OP_const1s:	*n = (int8_t)bytes_read_u8(c); return true;
+	case DW_OP_const2u:	*n = bytes_read_uint(c, 2); return true;
+	case DW_OP_const2s:	*n = (int16_t)bytes_read_uint(c, 2); return true;
+	case DW_OP_const4u:	*n = bytes_read_uint(c, 4); return true;
+	case DW_OP_const4s:	*n = (int32_t)bytes_read_uint(c, 4); return true;
 	case DW_OP_const8u:
-	case DW_OP_const8s:	*n = cfi_read_uint(c, 8); return true;
-	case DW_OP_constu:	*n = cfi_read_uleb(c); return true;
-	case DW_OP_consts:	*n = cfi_read_sleb(c); return true;
+	case DW_OP_const8s:	*n = bytes_read_uint(c, 8); return true;
+	case DW_OP_constu:	*n = bytes_read_uleb(c); return true;
+	case DW_OP_consts:	*n = bytes_read_sleb(c); return true;
 	default:		return false;
 	}
 }
 
-static void run_op(struct expr_stack *st, struct cfi_cursor *c, uint8_t op, uint8_t addr_size)
+static void run_op(struct expr_stack *st, struct byte_cursor *c, uint8_t op, uint8_t addr_size)
 {
 	struct expr_sym a;
 	uint64_t reg;
@@ -115,15 +115,15 @@ static void run_op(struct expr_stack *st, struct cfi_cursor *c, uint8_t op, uint
 	switch (op) {
 	case DW_OP_breg0 ... DW_OP_breg31:
 		push_symbol(st, (struct expr_sym){ .kind = SYM_REG,
-			    .reg = op - DW_OP_breg0, .n = cfi_read_sleb(c) });
+			    .reg = op - DW_OP_breg0, .n = bytes_read_sleb(c) });
 		break;
 	case DW_OP_bregx:
-		reg = cfi_read_uleb(c);
+		reg = bytes_read_uleb(c);
 		push_symbol(st, (struct expr_sym){ .kind = SYM_REG, .reg = reg,
-						      .n = cfi_read_sleb(c) });
+						      .n = bytes_read_sleb(c) });
 		break;
 	case DW_OP_plus_uconst:
-		push_number(st, cfi_read_uleb(c));
+		push_number(st, bytes_read_uleb(c));
 		add_symbols(st, false);
 		break;
 	case DW_OP_plus:
@@ -136,7 +136,7 @@ static void run_op(struct expr_stack *st, struct cfi_cursor *c, uint8_t op, uint
 		load_symbol(st);
 		break;
 	case DW_OP_deref_size:
-		if (cfi_read_u8(c) != addr_size)
+		if (bytes_read_u8(c) != addr_size)
 			st->bad = true;
 		load_symbol(st);
 		break;
@@ -159,7 +159,7 @@ static void run_op(struct expr_stack *st, struct cfi_cursor *c, uint8_t op, uint
  * CFA = SP + word + ((pc & 15) >= limit) * word: what ld writes for the entries of a .plt on amd64
  * and i386, which push a number at a fixed place of their 16 bytes.
  */
-static bool match_plt_rule(const struct cfi_section *sec, const struct cfi_cursor *c,
+static bool match_plt_rule(const struct cfi_section *sec, const struct byte_cursor *c,
 			   struct cfi_rule *rule)
 {
 	const uint8_t head[] = {
@@ -171,7 +171,7 @@ static bool match_plt_rule(const struct cfi_section *sec, const struct cfi_curso
 	};
 	const uint8_t *p = c->p;
 
-	if (!sec->reg_pc || cfi_bytes_left(c) != sizeof(head) + 1 + sizeof(tail) ||
+	if (!sec->reg_pc || bytes_count_left(c) != sizeof(head) + 1 + sizeof(tail) ||
 	    memcmp(p, head, sizeof(head)) || memcmp(p + sizeof(head) + 1, tail, sizeof(tail)))
 		return false;
 	p += sizeof(head);
@@ -184,7 +184,7 @@ static bool match_plt_rule(const struct cfi_section *sec, const struct cfi_curso
 	return true;
 }
 
-struct cfi_rule cfi_read_expr(const struct cfi_section *sec, struct cfi_cursor code,
+struct cfi_rule cfi_read_expr(const struct cfi_section *sec, struct byte_cursor code,
 			      bool cfa_pushed, bool value)
 {
 	struct expr_stack st = { .nr = 0 };

@@ -24,7 +24,7 @@
 struct cfi_machine {
 	const struct cfi_run *run;
 	struct cfi_regs *regs;
-	struct cfi_cursor c;
+	struct byte_cursor c;
 	uint64_t pc;
 	bool started;			/* a row was reported: this one */
 	struct cfi_row last;
@@ -66,7 +66,7 @@ static int64_t scale_offset(const struct cfi_machine *m, int64_t n)
 
 static int64_t read_uleb_off(struct cfi_machine *m)
 {
-	uint64_t n = cfi_read_uleb(&m->c);
+	uint64_t n = bytes_read_uleb(&m->c);
 
 	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
 }
@@ -211,9 +211,9 @@ static bool set_loc(struct cfi_machine *m, int *ret)
 
 static struct cfi_rule read_expr(struct cfi_machine *m, bool cfa_pushed, bool value)
 {
-	uint64_t size = cfi_read_uleb(&m->c);
+	uint64_t size = bytes_read_uleb(&m->c);
 
-	return cfi_read_expr(m->run->sec, cfi_take_bytes(&m->c, size), cfa_pushed, value);
+	return cfi_read_expr(m->run->sec, bytes_take(&m->c, size), cfa_pushed, value);
 }
 
 /*
@@ -227,12 +227,12 @@ static bool define_cfa(struct cfi_machine *m, uint8_t op)
 
 	switch (op) {
 	case DW_CFA_def_cfa:
-		reg = cfi_read_uleb(&m->c);
+		reg = bytes_read_uleb(&m->c);
 		*cfa = cfi_rule(CFI_REG, reg, read_uleb_off(m));
 		return true;
 	case DW_CFA_def_cfa_sf:
-		reg = cfi_read_uleb(&m->c);
-		*cfa = cfi_rule(CFI_REG, reg, scale_offset(m, cfi_read_sleb(&m->c)));
+		reg = bytes_read_uleb(&m->c);
+		*cfa = cfi_rule(CFI_REG, reg, scale_offset(m, bytes_read_sleb(&m->c)));
 		return true;
 	case DW_CFA_def_cfa_expression:
 		*cfa = read_expr(m, false, true);
@@ -242,13 +242,13 @@ static bool define_cfa(struct cfi_machine *m, uint8_t op)
 		return false;
 	switch (op) {
 	case DW_CFA_def_cfa_register:
-		*cfa = cfi_rule(CFI_REG, cfi_read_uleb(&m->c), cfa->off);
+		*cfa = cfi_rule(CFI_REG, bytes_read_uleb(&m->c), cfa->off);
 		return true;
 	case DW_CFA_def_cfa_offset:
 		*cfa = cfi_rule(CFI_REG, cfa->reg, read_uleb_off(m));
 		return true;
 	case DW_CFA_def_cfa_offset_sf:
-		*cfa = cfi_rule(CFI_REG, cfa->reg, scale_offset(m, cfi_read_sleb(&m->c)));
+		*cfa = cfi_rule(CFI_REG, cfa->reg, scale_offset(m, bytes_read_sleb(&m->c)));
 		return true;
 	default:
 		return false;
@@ -262,44 +262,44 @@ static bool define_register(struct cfi_machine *m, uint8_t op)
 
 	switch (op) {
 	case DW_CFA_offset_extended:
-		reg = cfi_read_uleb(&m->c);
+		reg = bytes_read_uleb(&m->c);
 		save_register(m, reg, scale_offset(m, read_uleb_off(m)), CFI_AT_CFA);
 		break;
 	case DW_CFA_offset_extended_sf:
-		reg = cfi_read_uleb(&m->c);
-		save_register(m, reg, scale_offset(m, cfi_read_sleb(&m->c)), CFI_AT_CFA);
+		reg = bytes_read_uleb(&m->c);
+		save_register(m, reg, scale_offset(m, bytes_read_sleb(&m->c)), CFI_AT_CFA);
 		break;
 	case OP_GNU_NEGATIVE_OFFSET:
-		reg = cfi_read_uleb(&m->c);
+		reg = bytes_read_uleb(&m->c);
 		save_register(m, reg, scale_offset(m, -read_uleb_off(m)), CFI_AT_CFA);
 		break;
 	case DW_CFA_val_offset:
-		reg = cfi_read_uleb(&m->c);
+		reg = bytes_read_uleb(&m->c);
 		save_register(m, reg, scale_offset(m, read_uleb_off(m)), CFI_CFA);
 		break;
 	case DW_CFA_val_offset_sf:
-		reg = cfi_read_uleb(&m->c);
-		save_register(m, reg, scale_offset(m, cfi_read_sleb(&m->c)), CFI_CFA);
+		reg = bytes_read_uleb(&m->c);
+		save_register(m, reg, scale_offset(m, bytes_read_sleb(&m->c)), CFI_CFA);
 		break;
 	case DW_CFA_restore_extended:
-		restore_register(m, cfi_read_uleb(&m->c));
+		restore_register(m, bytes_read_uleb(&m->c));
 		break;
 	case DW_CFA_undefined:
-		set_rule(m, cfi_read_uleb(&m->c), (struct cfi_rule){ .how = CFI_UNDEF });
+		set_rule(m, bytes_read_uleb(&m->c), (struct cfi_rule){ .how = CFI_UNDEF });
 		break;
 	case DW_CFA_same_value:
-		set_rule(m, cfi_read_uleb(&m->c), (struct cfi_rule){ .how = CFI_SAME });
+		set_rule(m, bytes_read_uleb(&m->c), (struct cfi_rule){ .how = CFI_SAME });
 		break;
 	case DW_CFA_register:
-		reg = cfi_read_uleb(&m->c);
-		set_rule(m, reg, cfi_rule(CFI_REG, cfi_read_uleb(&m->c), 0));
+		reg = bytes_read_uleb(&m->c);
+		set_rule(m, reg, cfi_rule(CFI_REG, bytes_read_uleb(&m->c), 0));
 		break;
 	case DW_CFA_expression:
-		reg = cfi_read_uleb(&m->c);
+		reg = bytes_read_uleb(&m->c);
 		set_rule(m, reg, read_expr(m, true, false));
 		break;
 	case DW_CFA_val_expression:
-		reg = cfi_read_uleb(&m->c);
+		reg = bytes_read_uleb(&m->c);
 		set_rule(m, reg, read_expr(m, true, true));
 		break;
 	default:
@@ -319,16 +319,16 @@ static bool run_extended(struct cfi_machine *m, uint8_t op, int *ret)
 	case DW_CFA_set_loc:
 		return set_loc(m, ret);
 	case DW_CFA_advance_loc1:
-		*ret = advance_pc(m, cfi_read_u8(&m->c));
+		*ret = advance_pc(m, bytes_read_u8(&m->c));
 		break;
 	case DW_CFA_advance_loc2:
-		*ret = advance_pc(m, cfi_read_uint(&m->c, 2));
+		*ret = advance_pc(m, bytes_read_uint(&m->c, 2));
 		break;
 	case DW_CFA_advance_loc4:
-		*ret = advance_pc(m, cfi_read_uint(&m->c, 4));
+		*ret = advance_pc(m, bytes_read_uint(&m->c, 4));
 		break;
 	case OP_MIPS_ADVANCE_LOC8:
-		*ret = advance_pc(m, cfi_read_uint(&m->c, 8));
+		*ret = advance_pc(m, bytes_read_uint(&m->c, 8));
 		break;
 	case DW_CFA_remember_state:
 		if (m->nr_remembered == MAX_REMEMBERED)
@@ -341,7 +341,7 @@ static bool run_extended(struct cfi_machine *m, uint8_t op, int *ret)
 		*regs = m->remembered[--m->nr_remembered];
 		break;
 	case OP_GNU_ARGS_SIZE:
-		cfi_read_uleb(&m->c);
+		bytes_read_uleb(&m->c);
 		break;
 	case OP_ARM64_NEGATE_RA:
 		if (!m->run->sec->arm64)
@@ -354,7 +354,7 @@ static bool run_extended(struct cfi_machine *m, uint8_t op, int *ret)
 	return true;
 }
 
-int cfi_run(const struct cfi_run *run, struct cfi_cursor code, struct cfi_regs *regs)
+int cfi_run(const struct cfi_run *run, struct byte_cursor code, struct cfi_regs *regs)
 {
 	struct cfi_machine m;
 	struct cfi_row bad;

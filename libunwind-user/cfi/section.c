@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "impl.h"
-#include "libunwind-user/base/base.h"
 
 /* Compilers write 16 to 40 bytes; hand-written CIEs of 130 bytes were seen. */
 #define MAX_CIE		2048
@@ -29,16 +28,16 @@ struct parser {
 	struct cfi_cie *last;		/* of the previous FDE */
 };
 
-static struct cfi_cursor get_cursor(const struct cfi_section *sec, size_t off)
+static struct byte_cursor get_cursor(const struct cfi_section *sec, size_t off)
 {
-	return (struct cfi_cursor){
+	return (struct byte_cursor){
 		.p = sec->data + off, .end = sec->data + sec->size,
 		.big_endian = sec->big_endian,
 	};
 }
 
 /* A pointer to a personality or to language data: only its length matters. */
-static bool skip_pointer(const struct cfi_section *sec, struct cfi_cursor *c, uint8_t enc)
+static bool skip_pointer(const struct cfi_section *sec, struct byte_cursor *c, uint8_t enc)
 {
 	uint64_t v;
 
@@ -52,19 +51,19 @@ static bool skip_pointer(const struct cfi_section *sec, struct cfi_cursor *c, ui
 
 /* Read the data that the letters after 'z' announce, in their order. */
 static enum cfi_cause read_augmentation(const struct cfi_section *sec, struct cfi_cie *cie,
-					const char *letter, struct cfi_cursor *c)
+					const char *letter, struct byte_cursor *c)
 {
 	for (; *letter; letter++) {
 		switch (*letter) {
 		case 'R':
-			cie->enc = cfi_read_u8(c);
+			cie->enc = bytes_read_u8(c);
 			break;
 		case 'P':
-			if (!skip_pointer(sec, c, cfi_read_u8(c)))
+			if (!skip_pointer(sec, c, bytes_read_u8(c)))
 				return CFI_CAUSE_CIE;
 			break;
 		case 'L':
-			cfi_read_u8(c);
+			bytes_read_u8(c);
 			break;
 		case 'S':
 			cie->signal = true;
@@ -84,20 +83,20 @@ static enum cfi_cause read_augmentation(const struct cfi_section *sec, struct cf
  * Read the length of the entry at @c, and make a cursor for the entry. @is_64: the length has 64
  * bits. A CIE pointer of 4 bytes follows; after a 64-bit length, some tools write 8 bytes.
  */
-static bool read_entry(struct cfi_cursor *c, struct cfi_cursor *entry, bool *is_64)
+static bool read_entry(struct byte_cursor *c, struct byte_cursor *entry, bool *is_64)
 {
-	uint64_t length = cfi_read_uint(c, 4);
+	uint64_t length = bytes_read_uint(c, 4);
 
 	*is_64 = length == LENGTH_64;
 	if (*is_64)
-		length = cfi_read_uint(c, 8);
-	*entry = cfi_take_bytes(c, length);
+		length = bytes_read_uint(c, 8);
+	*entry = bytes_take(c, length);
 	return !c->bad;
 }
 
 /* Run the initial instructions, which are the rest of the CIE. */
 static enum cfi_cause run_cie(const struct cfi_section *sec, struct cfi_cie *cie,
-			      struct cfi_cursor rest)
+			      struct byte_cursor rest)
 {
 	struct cfi_run run = { .sec = sec, .cie = cie };
 	enum cfi_cause cause;
@@ -115,17 +114,17 @@ static enum cfi_cause run_cie(const struct cfi_section *sec, struct cfi_cie *cie
 
 static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *cie)
 {
-	struct cfi_cursor c = get_cursor(sec, cie->off), entry, data;
+	struct byte_cursor c = get_cursor(sec, cie->off), entry, data;
 	const char *augmentation;
 	enum cfi_cause cause;
 	uint8_t version;
 	size_t len;
 	bool is_64;
 
-	if (!read_entry(&c, &entry, &is_64) || cfi_bytes_left(&entry) < 9 ||
-	    cfi_bytes_left(&entry) > MAX_CIE)
+	if (!read_entry(&c, &entry, &is_64) || bytes_count_left(&entry) < 9 ||
+	    bytes_count_left(&entry) > MAX_CIE)
 		return CFI_CAUSE_CIE;
-	if (cfi_read_uint(&entry, 4))
+	if (bytes_read_uint(&entry, 4))
 		return CFI_CAUSE_CIE;
 	cie->id_size = 4;
 	/* the version comes next and is not 0, so four more zero bytes are part of the id */
@@ -133,28 +132,28 @@ static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *c
 		entry.p += 4;
 		cie->id_size = 8;
 	}
-	version = cfi_read_u8(&entry);
+	version = bytes_read_u8(&entry);
 	if (version != 1 && version != 3 && version != 4)
 		return CFI_CAUSE_CIE;
-	len = strnlen((const char *)entry.p, cfi_bytes_left(&entry));
-	if (len == cfi_bytes_left(&entry))
+	len = strnlen((const char *)entry.p, bytes_count_left(&entry));
+	if (len == bytes_count_left(&entry))
 		return CFI_CAUSE_CIE;
 	augmentation = (const char *)entry.p;
 	entry.p += len + 1;
 	if (!strcmp(augmentation, "eh")) {
 		/* GCC 2: the address of a table of handlers */
-		cfi_read_uint(&entry, sec->addr_size);
+		bytes_read_uint(&entry, sec->addr_size);
 		augmentation += 2;
 	}
-	if (version == 4 && (cfi_read_u8(&entry) != sec->addr_size || cfi_read_u8(&entry)))
+	if (version == 4 && (bytes_read_u8(&entry) != sec->addr_size || bytes_read_u8(&entry)))
 		return CFI_CAUSE_CIE;
-	cie->code_align = cfi_read_uleb(&entry);
-	cie->data_align = cfi_read_sleb(&entry);
-	cie->ra_reg = version == 1 ? cfi_read_u8(&entry) : cfi_read_uleb(&entry);
+	cie->code_align = bytes_read_uleb(&entry);
+	cie->data_align = bytes_read_sleb(&entry);
+	cie->ra_reg = version == 1 ? bytes_read_u8(&entry) : bytes_read_uleb(&entry);
 	cie->enc = DW_EH_PE_absptr;
 	if (*augmentation == 'z') {
 		cie->has_data = true;
-		data = cfi_take_bytes(&entry, cfi_read_uleb(&entry));
+		data = bytes_take(&entry, bytes_read_uleb(&entry));
 		cause = entry.bad ? CFI_CAUSE_CIE :
 			read_augmentation(sec, cie, augmentation + 1, &data);
 		if (cause)
@@ -194,7 +193,7 @@ static struct cfi_cie *get_cie(struct parser *p, size_t off)
 }
 
 /* @id: the CIE pointer, which is at @id_off; @c: the bytes after it */
-static int parse_fde(struct parser *p, struct cfi_cursor c, size_t id_off, uint32_t id, bool is_64,
+static int parse_fde(struct parser *p, struct byte_cursor c, size_t id_off, uint32_t id, bool is_64,
 		     enum cfi_cause *cause)
 {
 	const struct cfi_section *sec = p->sec;
@@ -217,7 +216,7 @@ static int parse_fde(struct parser *p, struct cfi_cursor c, size_t id_off, uint3
 	if (cie->cause)
 		return 0;
 	run.cie = cie;
-	if (is_64 && cie->id_size == 8 && cfi_read_uint(&c, 4)) {
+	if (is_64 && cie->id_size == 8 && bytes_read_uint(&c, 4)) {
 		*cause = CFI_CAUSE_FDE;
 		return 0;
 	}
@@ -229,7 +228,7 @@ static int parse_fde(struct parser *p, struct cfi_cursor c, size_t id_off, uint3
 	if (!cfi_read_pointer_bytes(&c, cie->enc & 0x07, sec->addr_size, &size))
 		return 0;
 	if (cie->has_data)
-		cfi_take_bytes(&c, cfi_read_uleb(&c));
+		bytes_take(&c, bytes_read_uleb(&c));
 	if (c.bad || __builtin_add_overflow(run.start, size, &run.end))
 		return 0;
 	*cause = CFI_OK;
@@ -246,7 +245,7 @@ int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *ar
 	      struct cfi_stats *stats)
 {
 	struct parser p = { .sec = sec, .ops = ops, .arg = arg };
-	struct cfi_cursor c, entry;
+	struct byte_cursor c, entry;
 	enum cfi_cause cause;
 	size_t i, id_off;
 	int ret = 0;
@@ -257,7 +256,7 @@ int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *ar
 	if (!sec->size)
 		return 0;
 	c = get_cursor(sec, 0);
-	while (!ret && cfi_bytes_left(&c) >= 4) {
+	while (!ret && bytes_count_left(&c) >= 4) {
 		if (!read_entry(&c, &entry, &is_64)) {
 			stats->nr_fdes++;
 			stats->bad_fdes[CFI_CAUSE_FDE]++;
@@ -269,7 +268,7 @@ int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *ar
 			continue;
 		}
 		id_off = entry.p - sec->data;
-		id = cfi_read_uint(&entry, 4);
+		id = bytes_read_uint(&entry, 4);
 		if (!id && !entry.bad) {
 			stats->nr_cies++;
 			continue;
@@ -295,12 +294,12 @@ int cfi_find_eh_frame(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_
 		.data = hdr, .size = size, .vaddr = vaddr, .big_endian = big_endian,
 		.addr_size = addr_size, .have_data = true, .data_base = vaddr,
 	};
-	struct cfi_cursor c = get_cursor(&sec, 0);
+	struct byte_cursor c = get_cursor(&sec, 0);
 	uint8_t enc;
 
-	if (size < 4 || cfi_read_u8(&c) != 1)
+	if (size < 4 || bytes_read_u8(&c) != 1)
 		return -EINVAL;
-	enc = cfi_read_u8(&c);
+	enc = bytes_read_u8(&c);
 	c.p += 2;	/* encodings of the count and the table */
 	return cfi_read_pointer(&sec, &c, enc, eh_frame) ? 0 : -EINVAL;
 }

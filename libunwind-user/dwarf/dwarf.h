@@ -194,12 +194,6 @@ struct dw {
 	bool units_read, alt_missing, split;
 };
 
-/* A reading position. After an error, all reads return 0. */
-struct dw_cursor {
-	const uint8_t *p, *end;
-	bool big_endian, bad;
-};
-
 struct dw_ranges {
 	struct cover_in *v;
 	size_t nr, room;
@@ -227,23 +221,9 @@ static inline bool dw_spend(struct dw *dw, int64_t n)
 	return dw->budget >= 0;
 }
 
-/* A cursor from @off of a section to @end. It never reads beyond @end. */
-struct dw_cursor dw_get_cursor(const struct dw *dw, enum dw_section sec, uint64_t off,
-			       uint64_t end);
-uint64_t dw_read_uint(struct dw_cursor *c, unsigned int size);	/* 1 to 8 bytes */
-uint64_t dw_read_uleb_slow(struct dw_cursor *c);
-
-/* Most LEB128 numbers are one byte, and most reads are LEB128 numbers. */
-static inline uint64_t dw_read_uleb(struct dw_cursor *c)
-{
-	if (!c->bad && c->p < c->end && !(*c->p & 0x80))
-		return *c->p++;
-	return dw_read_uleb_slow(c);
-}
-
-int64_t dw_read_sleb(struct dw_cursor *c);
-const char *dw_read_string(struct dw_cursor *c);	/* NULL without a 0 before its end */
-void dw_skip_bytes(struct dw_cursor *c, uint64_t n);
+/* The bytes from @off of a section to @end. Reads never go beyond @end. */
+struct byte_cursor dw_get_bytes(const struct dw *dw, enum dw_section sec, uint64_t off,
+				uint64_t end);
 
 /* The table at @off, parsed once; NULL with *@error. */
 const struct dw_abbrevs *dw_get_abbrevs(struct dw *dw, uint64_t off, int *error);
@@ -254,12 +234,12 @@ static inline const struct dw_spec *dw_get_specs(const struct dw_unit *u,
 }
 
 const struct dw_abbrev *dw_find_abbrev(const struct dw_abbrevs *tab, uint64_t code);
-void dw_read_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c, uint16_t form,
-		   int64_t constant, struct dw_value *val);
+void dw_read_value(const struct dw *dw, const struct dw_unit *u, struct byte_cursor *c,
+		   uint16_t form, int64_t constant, struct dw_value *val);
 /* Skip a value, or all values of a DIE. */
-void dw_skip_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
+void dw_skip_value(const struct dw *dw, const struct dw_unit *u, struct byte_cursor *c,
 		   uint16_t form);
-void dw_skip_die(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
+void dw_skip_die(const struct dw *dw, const struct dw_unit *u, struct byte_cursor *c,
 		 const struct dw_abbrev *ab);
 const char *dw_get_string(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val);
 int dw_get_address(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val,

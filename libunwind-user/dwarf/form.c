@@ -9,10 +9,11 @@
 
 #define MAX_STRING	65536
 
-struct dw_cursor dw_get_cursor(const struct dw *dw, enum dw_section sec, uint64_t off, uint64_t end)
+struct byte_cursor dw_get_bytes(const struct dw *dw, enum dw_section sec, uint64_t off,
+				uint64_t end)
 {
 	const struct dw_data *d = &dw->sec[sec];
-	struct dw_cursor c = { .big_endian = dw->big_endian };
+	struct byte_cursor c = { .big_endian = dw->big_endian };
 
 	if (end > d->size)
 		end = d->size;
@@ -25,90 +26,14 @@ struct dw_cursor dw_get_cursor(const struct dw *dw, enum dw_section sec, uint64_
 	return c;
 }
 
-uint64_t dw_read_uint(struct dw_cursor *c, unsigned int size)
-{
-	uint64_t v = 0;
-	unsigned int i;
-
-	if (c->bad || (size_t)(c->end - c->p) < size) {
-		c->bad = true;
-		return 0;
-	}
-	for (i = 0; i < size; i++)
-		v |= (uint64_t)c->p[i] << 8 * (c->big_endian ? size - 1 - i : i);
-	c->p += size;
-	return v;
-}
-
-/* The bits of a LEB128 number; @shift: how many, @last: its last byte. */
-static uint64_t read_leb(struct dw_cursor *c, unsigned int *shift, uint8_t *last)
-{
-	uint64_t v = 0;
-
-	*shift = 0;
-	do {
-		if (c->bad || c->p == c->end) {
-			c->bad = true;
-			*last = 0;
-			return 0;
-		}
-		*last = *c->p++;
-		if (*shift < 64)
-			v |= (uint64_t)(*last & 0x7f) << *shift;
-		*shift += 7;
-	} while (*last & 0x80 && *shift < 140);
-	return v;
-}
-
-uint64_t dw_read_uleb_slow(struct dw_cursor *c)
-{
-	unsigned int shift;
-	uint8_t last;
-
-	return read_leb(c, &shift, &last);
-}
-
-int64_t dw_read_sleb(struct dw_cursor *c)
-{
-	unsigned int shift;
-	uint8_t last;
-	uint64_t v = read_leb(c, &shift, &last);
-
-	if (last & 0x40 && shift < 64)
-		v |= ~0ull << shift;
-	return v;
-}
-
-const char *dw_read_string(struct dw_cursor *c)
-{
-	const char *s = (const char *)c->p;
-	const uint8_t *end;
-
-	end = c->bad || c->p == c->end ? NULL : memchr(c->p, 0, c->end - c->p);
-	if (!end) {
-		c->bad = true;
-		return NULL;
-	}
-	c->p = end + 1;
-	return s;
-}
-
-void dw_skip_bytes(struct dw_cursor *c, uint64_t n)
-{
-	if (c->bad || n > (uint64_t)(c->end - c->p))
-		c->bad = true;
-	else
-		c->p += n;
-}
-
 /* The string at @off of a section, or NULL. */
 static const char *get_str(const struct dw *dw, enum dw_section sec, uint64_t off)
 {
 	/* a longer name is hostile: each reference to it would cost its length again */
-	struct dw_cursor c = dw_get_cursor(dw, sec, off,
-					   off + MAX_STRING > off ? off + MAX_STRING : off);
+	struct byte_cursor c = dw_get_bytes(dw, sec, off,
+					    off + MAX_STRING > off ? off + MAX_STRING : off);
 
-	return dw_read_string(&c);
+	return bytes_read_string(&c);
 }
 
 /* ---------------------------- abbreviations ----------------------------- */
@@ -159,15 +84,15 @@ static int compare_abbrevs(const void *a, const void *b)
 	return cmp_int(x->code, y->code);
 }
 
-static int read_specs(struct dw *dw, struct dw_abbrevs *t, size_t *room, struct dw_cursor *c,
+static int read_specs(struct dw *dw, struct dw_abbrevs *t, size_t *room, struct byte_cursor *c,
 		      struct dw_abbrev *ab)
 {
 	struct dw_spec *s;
 
 	ab->first = t->nr_specs;
 	for (;;) {
-		uint64_t name = dw_read_uleb(c), form = dw_read_uleb(c);
-		int64_t constant = form == DW_FORM_implicit_const ? dw_read_sleb(c) : 0;
+		uint64_t name = bytes_read_uleb(c), form = bytes_read_uleb(c);
+		int64_t constant = form == DW_FORM_implicit_const ? bytes_read_sleb(c) : 0;
 
 		if (c->bad || name > UINT16_MAX || form > UINT16_MAX || --dw->abbrev_budget < 0 ||
 		    ab->nr == UINT16_MAX)
@@ -188,13 +113,13 @@ static int read_specs(struct dw *dw, struct dw_abbrevs *t, size_t *room, struct 
 
 static int read_abbrevs(struct dw *dw, struct dw_abbrevs *t)
 {
-	struct dw_cursor c = dw_get_cursor(dw, DW_ABBREV, t->off, UINT64_MAX);
+	struct byte_cursor c = dw_get_bytes(dw, DW_ABBREV, t->off, UINT64_MAX);
 	size_t room = 0, spec_room = 0, i;
 	bool sorted = true;
 	int ret;
 
 	for (;;) {
-		uint64_t code = dw_read_uleb(&c);
+		uint64_t code = bytes_read_uleb(&c);
 		struct dw_abbrev *ab;
 
 		if (c.bad)
@@ -206,8 +131,8 @@ static int read_abbrevs(struct dw *dw, struct dw_abbrevs *t)
 		ab = &t->v[t->nr];
 		memset(ab, 0, sizeof(*ab));
 		ab->code = code;
-		ab->tag = dw_read_uleb(&c);
-		ab->children = dw_read_uint(&c, 1);
+		ab->tag = bytes_read_uleb(&c);
+		ab->children = bytes_read_uint(&c, 1);
 		ret = read_specs(dw, t, &spec_room, &c, ab);
 		if (ret)
 			return ret;
@@ -274,74 +199,74 @@ static void set_str(struct dw_value *val, const char *str)
 }
 
 /* Skip a value that nothing here uses. False if its size is not known. */
-static bool skip_other_value(struct dw_cursor *c, uint16_t form)
+static bool skip_other_value(struct byte_cursor *c, uint16_t form)
 {
 	switch (form) {
 	case DW_FORM_block:
-	case DW_FORM_exprloc:		dw_skip_bytes(c, dw_read_uleb(c)); return true;
-	case DW_FORM_block1:		dw_skip_bytes(c, dw_read_uint(c, 1)); return true;
-	case DW_FORM_block2:		dw_skip_bytes(c, dw_read_uint(c, 2)); return true;
-	case DW_FORM_block4:		dw_skip_bytes(c, dw_read_uint(c, 4)); return true;
-	case DW_FORM_data16:		dw_skip_bytes(c, 16); return true;
-	case DW_FORM_ref_sig8:		dw_skip_bytes(c, 8); return true;
-	case DW_FORM_loclistx:		dw_read_uleb(c); return true;
+	case DW_FORM_exprloc:		bytes_skip(c, bytes_read_uleb(c)); return true;
+	case DW_FORM_block1:		bytes_skip(c, bytes_read_uint(c, 1)); return true;
+	case DW_FORM_block2:		bytes_skip(c, bytes_read_uint(c, 2)); return true;
+	case DW_FORM_block4:		bytes_skip(c, bytes_read_uint(c, 4)); return true;
+	case DW_FORM_data16:		bytes_skip(c, 16); return true;
+	case DW_FORM_ref_sig8:		bytes_skip(c, 8); return true;
+	case DW_FORM_loclistx:		bytes_read_uleb(c); return true;
 	default:			return false;
 	}
 }
 
-void dw_read_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c, uint16_t form,
-		   int64_t constant, struct dw_value *val)
+void dw_read_value(const struct dw *dw, const struct dw_unit *u, struct byte_cursor *c,
+		   uint16_t form, int64_t constant, struct dw_value *val)
 {
 	unsigned int off = u->off_size;
 
 	/* this ends, because each turn reads a byte */
 	while (form == DW_FORM_indirect && !c->bad)
-		form = dw_read_uleb(c);
+		form = bytes_read_uleb(c);
 	val->str = NULL;
 	switch (form) {
 	case DW_FORM_addr:
-		set_val(val, DW_ADDRESS, dw_read_uint(c, u->addr_size));
+		set_val(val, DW_ADDRESS, bytes_read_uint(c, u->addr_size));
 		break;
 	case DW_FORM_addrx:
-	case DW_FORM_GNU_addr_index:	set_val(val, DW_ADDRESS_INDEX, dw_read_uleb(c)); break;
+	case DW_FORM_GNU_addr_index:	set_val(val, DW_ADDRESS_INDEX, bytes_read_uleb(c)); break;
 	case DW_FORM_addrx1: case DW_FORM_addrx2: case DW_FORM_addrx3: case DW_FORM_addrx4:
-		set_val(val, DW_ADDRESS_INDEX, dw_read_uint(c, form - DW_FORM_addrx1 + 1));
+		set_val(val, DW_ADDRESS_INDEX, bytes_read_uint(c, form - DW_FORM_addrx1 + 1));
 		break;
 	case DW_FORM_flag:
-	case DW_FORM_data1:		set_val(val, DW_CONSTANT, dw_read_uint(c, 1)); break;
-	case DW_FORM_data2:		set_val(val, DW_CONSTANT, dw_read_uint(c, 2)); break;
-	case DW_FORM_data4:		set_val(val, DW_CONSTANT, dw_read_uint(c, 4)); break;
-	case DW_FORM_data8:		set_val(val, DW_CONSTANT, dw_read_uint(c, 8)); break;
-	case DW_FORM_udata:		set_val(val, DW_CONSTANT, dw_read_uleb(c)); break;
-	case DW_FORM_sdata:		set_val(val, DW_CONSTANT, dw_read_sleb(c)); break;
+	case DW_FORM_data1:		set_val(val, DW_CONSTANT, bytes_read_uint(c, 1)); break;
+	case DW_FORM_data2:		set_val(val, DW_CONSTANT, bytes_read_uint(c, 2)); break;
+	case DW_FORM_data4:		set_val(val, DW_CONSTANT, bytes_read_uint(c, 4)); break;
+	case DW_FORM_data8:		set_val(val, DW_CONSTANT, bytes_read_uint(c, 8)); break;
+	case DW_FORM_udata:		set_val(val, DW_CONSTANT, bytes_read_uleb(c)); break;
+	case DW_FORM_sdata:		set_val(val, DW_CONSTANT, bytes_read_sleb(c)); break;
 	case DW_FORM_implicit_const:	set_val(val, DW_CONSTANT, constant); break;
 	case DW_FORM_flag_present:	set_val(val, DW_CONSTANT, 1); break;
-	case DW_FORM_sec_offset:	set_val(val, DW_OFFSET, dw_read_uint(c, off)); break;
-	case DW_FORM_rnglistx:		set_val(val, DW_RANGE_INDEX, dw_read_uleb(c)); break;
-	case DW_FORM_ref1:		set_val(val, DW_REF, u->off + dw_read_uint(c, 1)); break;
-	case DW_FORM_ref2:		set_val(val, DW_REF, u->off + dw_read_uint(c, 2)); break;
-	case DW_FORM_ref4:		set_val(val, DW_REF, u->off + dw_read_uint(c, 4)); break;
-	case DW_FORM_ref8:		set_val(val, DW_REF, u->off + dw_read_uint(c, 8)); break;
-	case DW_FORM_ref_udata:		set_val(val, DW_REF, u->off + dw_read_uleb(c)); break;
+	case DW_FORM_sec_offset:	set_val(val, DW_OFFSET, bytes_read_uint(c, off)); break;
+	case DW_FORM_rnglistx:		set_val(val, DW_RANGE_INDEX, bytes_read_uleb(c)); break;
+	case DW_FORM_ref1:		set_val(val, DW_REF, u->off + bytes_read_uint(c, 1)); break;
+	case DW_FORM_ref2:		set_val(val, DW_REF, u->off + bytes_read_uint(c, 2)); break;
+	case DW_FORM_ref4:		set_val(val, DW_REF, u->off + bytes_read_uint(c, 4)); break;
+	case DW_FORM_ref8:		set_val(val, DW_REF, u->off + bytes_read_uint(c, 8)); break;
+	case DW_FORM_ref_udata:		set_val(val, DW_REF, u->off + bytes_read_uleb(c)); break;
 	case DW_FORM_ref_addr:
-		set_val(val, DW_REF, dw_read_uint(c, u->version == 2 ? u->addr_size : off));
+		set_val(val, DW_REF, bytes_read_uint(c, u->version == 2 ? u->addr_size : off));
 		break;
-	case DW_FORM_GNU_ref_alt:	set_val(val, DW_REF_ALT, dw_read_uint(c, off)); break;
-	case DW_FORM_ref_sup4:		set_val(val, DW_REF_ALT, dw_read_uint(c, 4)); break;
-	case DW_FORM_ref_sup8:		set_val(val, DW_REF_ALT, dw_read_uint(c, 8)); break;
-	case DW_FORM_string:		set_str(val, dw_read_string(c)); break;
+	case DW_FORM_GNU_ref_alt:	set_val(val, DW_REF_ALT, bytes_read_uint(c, off)); break;
+	case DW_FORM_ref_sup4:		set_val(val, DW_REF_ALT, bytes_read_uint(c, 4)); break;
+	case DW_FORM_ref_sup8:		set_val(val, DW_REF_ALT, bytes_read_uint(c, 8)); break;
+	case DW_FORM_string:		set_str(val, bytes_read_string(c)); break;
 	case DW_FORM_strp:
-		set_str(val, get_str(dw, DW_STR, dw_read_uint(c, off)));
+		set_str(val, get_str(dw, DW_STR, bytes_read_uint(c, off)));
 		break;
 	case DW_FORM_line_strp:
-		set_str(val, get_str(dw, DW_LINE_STR, dw_read_uint(c, off)));
+		set_str(val, get_str(dw, DW_LINE_STR, bytes_read_uint(c, off)));
 		break;
 	case DW_FORM_GNU_strp_alt:
-	case DW_FORM_strp_sup:		set_val(val, DW_STRING_ALT, dw_read_uint(c, off)); break;
+	case DW_FORM_strp_sup:		set_val(val, DW_STRING_ALT, bytes_read_uint(c, off)); break;
 	case DW_FORM_strx:
-	case DW_FORM_GNU_str_index:	set_val(val, DW_STRING_INDEX, dw_read_uleb(c)); break;
+	case DW_FORM_GNU_str_index:	set_val(val, DW_STRING_INDEX, bytes_read_uleb(c)); break;
 	case DW_FORM_strx1: case DW_FORM_strx2: case DW_FORM_strx3: case DW_FORM_strx4:
-		set_val(val, DW_STRING_INDEX, dw_read_uint(c, form - DW_FORM_strx1 + 1));
+		set_val(val, DW_STRING_INDEX, bytes_read_uint(c, form - DW_FORM_strx1 + 1));
 		break;
 	default:
 		set_val(val, DW_OTHER, 0);
@@ -353,7 +278,7 @@ void dw_read_value(const struct dw *dw, const struct dw_unit *u, struct dw_curso
 }
 
 /* Strings are not looked up. */
-void dw_skip_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
+void dw_skip_value(const struct dw *dw, const struct dw_unit *u, struct byte_cursor *c,
 		   uint16_t form)
 {
 	struct dw_value val;
@@ -362,27 +287,27 @@ void dw_skip_value(const struct dw *dw, const struct dw_unit *u, struct dw_curso
 	case DW_FORM_implicit_const: case DW_FORM_flag_present:
 		break;
 	case DW_FORM_data1: case DW_FORM_ref1:
-		dw_skip_bytes(c, 1);
+		bytes_skip(c, 1);
 		break;
 	case DW_FORM_ref4: case DW_FORM_data4:
-		dw_skip_bytes(c, 4);
+		bytes_skip(c, 4);
 		break;
 	case DW_FORM_strp: case DW_FORM_line_strp:
-		dw_skip_bytes(c, u->off_size);
+		bytes_skip(c, u->off_size);
 		break;
 	default:
 		dw_read_value(dw, u, c, form, 0, &val);
 	}
 }
 
-void dw_skip_die(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
+void dw_skip_die(const struct dw *dw, const struct dw_unit *u, struct byte_cursor *c,
 		 const struct dw_abbrev *ab)
 {
 	const struct dw_spec *s = dw_get_specs(u, ab);
 	uint32_t i;
 
 	if (!ab->varies) {
-		dw_skip_bytes(c, (uint64_t)ab->fixed + ab->nr_addr * u->addr_size +
+		bytes_skip(c, (uint64_t)ab->fixed + ab->nr_addr * u->addr_size +
 					 ab->nr_off * u->off_size);
 		return;
 	}
@@ -392,7 +317,7 @@ void dw_skip_die(const struct dw *dw, const struct dw_unit *u, struct dw_cursor 
 
 const char *dw_get_string(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val)
 {
-	struct dw_cursor c;
+	struct byte_cursor c;
 	uint64_t off;
 
 	switch (val->class) {
@@ -403,9 +328,9 @@ const char *dw_get_string(const struct dw *dw, const struct dw_unit *u, const st
 	case DW_STRING_INDEX:
 		if (val->u > UINT32_MAX)
 			return NULL;
-		c = dw_get_cursor(dw, DW_STR_OFFSETS, u->str_offsets_base + val->u * u->off_size,
-				  UINT64_MAX);
-		off = dw_read_uint(&c, u->off_size);
+		c = dw_get_bytes(dw, DW_STR_OFFSETS, u->str_offsets_base + val->u * u->off_size,
+				 UINT64_MAX);
+		off = bytes_read_uint(&c, u->off_size);
 		return c.bad ? NULL : get_str(dw, DW_STR, off);
 	default:
 		return NULL;
@@ -415,12 +340,12 @@ const char *dw_get_string(const struct dw *dw, const struct dw_unit *u, const st
 int dw_read_indexed_address(const struct dw *dw, const struct dw_unit *u, uint64_t index,
 			    uint64_t *addr)
 {
-	struct dw_cursor c;
+	struct byte_cursor c;
 
 	if (index > UINT32_MAX)
 		return -ENOEXEC;
-	c = dw_get_cursor(dw, DW_ADDR, u->addr_base + index * u->addr_size, UINT64_MAX);
-	*addr = dw_read_uint(&c, u->addr_size);
+	c = dw_get_bytes(dw, DW_ADDR, u->addr_base + index * u->addr_size, UINT64_MAX);
+	*addr = bytes_read_uint(&c, u->addr_size);
 	return c.bad ? -ENOEXEC : 0;
 }
 

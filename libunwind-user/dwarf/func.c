@@ -37,7 +37,7 @@ static int push_func(struct func_walk *w, uint32_t func)
  * Read a DIE that may be a function, and add it if it has addresses. @in is the function that holds
  * the DIE; a DIE that was added is @in afterwards.
  */
-static int add_func(struct func_walk *w, struct dw_cursor *c, const struct dw_abbrev *ab,
+static int add_func(struct func_walk *w, struct byte_cursor *c, const struct dw_abbrev *ab,
 		    uint64_t die, uint32_t *in)
 {
 	const struct dw_spec *s = dw_get_specs(w->u, ab);
@@ -101,12 +101,12 @@ static int add_func(struct func_walk *w, struct dw_cursor *c, const struct dw_ab
 
 static int walk_dies(struct func_walk *w)
 {
-	struct dw_cursor c = dw_get_cursor(w->dw, DW_INFO, w->u->root, w->u->end);
+	struct byte_cursor c = dw_get_bytes(w->dw, DW_INFO, w->u->root, w->u->end);
 	const uint8_t *base = w->dw->sec[DW_INFO].p;
 	int ret;
 
 	while (c.p < c.end) {
-		uint64_t die = c.p - base, code = dw_read_uleb(&c);
+		uint64_t die = c.p - base, code = bytes_read_uleb(&c);
 		uint32_t in = w->depth ? w->stack[w->depth - 1] : DW_NO_FUNC;
 		const struct dw_abbrev *ab;
 
@@ -169,12 +169,12 @@ struct func_name {
 
 static int read_named(struct dw *dw, struct dw_unit *u, uint64_t die, struct func_name *n)
 {
-	struct dw_cursor c = dw_get_cursor(dw, DW_INFO, die, u->end);
+	struct byte_cursor c = dw_get_bytes(dw, DW_INFO, die, u->end);
 	const struct dw_abbrev *ab;
 	const struct dw_spec *s;
 	uint32_t i;
 
-	ab = die < u->root ? NULL : dw_find_abbrev(u->abbrevs, dw_read_uleb(&c));
+	ab = die < u->root ? NULL : dw_find_abbrev(u->abbrevs, bytes_read_uleb(&c));
 	if (!ab)
 		return -ENOEXEC;
 	s = dw_get_specs(u, ab);

@@ -19,7 +19,7 @@
 #define NO_FILE		UINT32_MAX
 
 struct line_header {
-	struct dw_cursor c;	/* the header after its first fields, then the program */
+	struct byte_cursor c;	/* the header after its first fields, then the program */
 	uint64_t program;	/* bytes from there to the program */
 	uint8_t off_size, addr_size, min_inst, range, opcode_base;
 	int8_t line_base;
@@ -63,20 +63,20 @@ static int add_file(struct line_table *t, const char *name, uint64_t dir)
 /* Versions 2 to 4: directories and files are counted from 1, 0 is the unit's own. */
 static int read_files_v4(struct line_table *t)
 {
-	struct dw_cursor *c = &t->h.c;
+	struct byte_cursor *c = &t->h.c;
 	const char *s;
 	int ret;
 
 	ret = add_dir(t, NULL);
 	if (!ret)
 		ret = add_file(t, NULL, 0);
-	while (!ret && (s = dw_read_string(c)) && *s)
+	while (!ret && (s = bytes_read_string(c)) && *s)
 		ret = add_dir(t, s);
-	while (!ret && (s = dw_read_string(c)) && *s) {
-		uint64_t dir = dw_read_uleb(c);
+	while (!ret && (s = bytes_read_string(c)) && *s) {
+		uint64_t dir = bytes_read_uleb(c);
 
-		dw_read_uleb(c);
-		dw_read_uleb(c);
+		bytes_read_uleb(c);
+		bytes_read_uleb(c);
 		ret = add_file(t, s, dir);
 	}
 	return ret ? ret : c->bad ? -ENOEXEC : 0;
@@ -87,16 +87,16 @@ struct format {
 	uint64_t type[MAX_FORMATS], form[MAX_FORMATS];
 };
 
-static int read_format(struct dw_cursor *c, struct format *f)
+static int read_format(struct byte_cursor *c, struct format *f)
 {
 	unsigned int i;
 
-	f->nr = dw_read_uint(c, 1);
+	f->nr = bytes_read_uint(c, 1);
 	if (f->nr > MAX_FORMATS)
 		return -EOPNOTSUPP;
 	for (i = 0; i < f->nr; i++) {
-		f->type[i] = dw_read_uleb(c);
-		f->form[i] = dw_read_uleb(c);
+		f->type[i] = bytes_read_uleb(c);
+		f->form[i] = bytes_read_uleb(c);
 		/* each entry takes at least a byte, which limits their number */
 		if (f->form[i] == DW_FORM_implicit_const || f->form[i] == DW_FORM_flag_present ||
 		    f->form[i] == DW_FORM_indirect || f->form[i] > UINT16_MAX)
@@ -107,7 +107,7 @@ static int read_format(struct dw_cursor *c, struct format *f)
 
 static int read_entries_v5(struct line_table *t, bool files)
 {
-	struct dw_cursor *c = &t->h.c;
+	struct byte_cursor *c = &t->h.c;
 	/* with the sizes of the table */
 	struct dw_unit u = *t->u;
 	struct format f;
@@ -120,7 +120,7 @@ static int read_entries_v5(struct line_table *t, bool files)
 	ret = read_format(c, &f);
 	if (ret)
 		return ret;
-	nr = dw_read_uleb(c);
+	nr = bytes_read_uleb(c);
 	if (c->bad || (nr && !f.nr))
 		return -ENOEXEC;
 	while (nr--) {
@@ -147,45 +147,45 @@ static int read_entries_v5(struct line_table *t, bool files)
 
 static int read_header(struct line_table *t)
 {
-	struct dw_cursor c = dw_get_cursor(t->dw, DW_LINE, t->u->stmt_list, UINT64_MAX);
+	struct byte_cursor c = dw_get_bytes(t->dw, DW_LINE, t->u->stmt_list, UINT64_MAX);
 	struct line_header *h = &t->h;
-	uint64_t len = dw_read_uint(&c, 4);
+	uint64_t len = bytes_read_uint(&c, 4);
 	const uint8_t *program;
 	int ret;
 
 	h->off_size = 4;
 	if (len == 0xffffffff) {
-		len = dw_read_uint(&c, 8);
+		len = bytes_read_uint(&c, 8);
 		h->off_size = 8;
 	}
 	if (c.bad || len > (uint64_t)(c.end - c.p))
 		return -ENOEXEC;
 	c.end = c.p + len;
-	t->l->version = dw_read_uint(&c, 2);
+	t->l->version = bytes_read_uint(&c, 2);
 	if (t->l->version < 2 || t->l->version > 5)
 		return -EOPNOTSUPP;
 	h->addr_size = t->u->addr_size;
 	if (t->l->version == 5) {
-		h->addr_size = dw_read_uint(&c, 1);
-		dw_read_uint(&c, 1);
+		h->addr_size = bytes_read_uint(&c, 1);
+		bytes_read_uint(&c, 1);
 		if (!h->addr_size || h->addr_size > 8)
 			return -ENOEXEC;
 	}
-	h->program = dw_read_uint(&c, h->off_size);
+	h->program = bytes_read_uint(&c, h->off_size);
 	if (c.bad || h->program > (uint64_t)(c.end - c.p))
 		return -ENOEXEC;
 	program = c.p + h->program;
-	h->min_inst = dw_read_uint(&c, 1);
+	h->min_inst = bytes_read_uint(&c, 1);
 	if (t->l->version >= 4)
-		dw_read_uint(&c, 1);
-	dw_read_uint(&c, 1);
-	h->line_base = dw_read_uint(&c, 1);
-	h->range = dw_read_uint(&c, 1);
-	h->opcode_base = dw_read_uint(&c, 1);
+		bytes_read_uint(&c, 1);
+	bytes_read_uint(&c, 1);
+	h->line_base = bytes_read_uint(&c, 1);
+	h->range = bytes_read_uint(&c, 1);
+	h->opcode_base = bytes_read_uint(&c, 1);
 	h->opcode_lens = c.p;
 	if (!h->range || !h->opcode_base)
 		return -ENOEXEC;
-	dw_skip_bytes(&c, h->opcode_base - 1);
+	bytes_skip(&c, h->opcode_base - 1);
 	h->c = c;
 	if (t->l->version == 5) {
 		ret = read_entries_v5(t, false);
@@ -253,8 +253,8 @@ static int end_sequence(struct line_table *t, struct line_machine *m)
 
 static int run_extended(struct line_table *t, struct line_machine *m)
 {
-	struct dw_cursor *c = &t->h.c;
-	uint64_t len = dw_read_uleb(c), dir;
+	struct byte_cursor *c = &t->h.c;
+	uint64_t len = bytes_read_uleb(c), dir;
 	const uint8_t *next;
 	const char *name;
 	int ret = 0;
@@ -262,18 +262,18 @@ static int run_extended(struct line_table *t, struct line_machine *m)
 	if (c->bad || !len || len > (uint64_t)(c->end - c->p))
 		return -ENOEXEC;
 	next = c->p + len;
-	switch (dw_read_uint(c, 1)) {
+	switch (bytes_read_uint(c, 1)) {
 	case DW_LNE_end_sequence:
 		ret = end_sequence(t, m);
 		break;
 	case DW_LNE_set_address:
 		if (len - 1 > 8)
 			return -ENOEXEC;
-		m->addr = dw_read_uint(c, len - 1);
+		m->addr = bytes_read_uint(c, len - 1);
 		break;
 	case DW_LNE_define_file:
-		name = dw_read_string(c);
-		dir = dw_read_uleb(c);
+		name = bytes_read_string(c);
+		dir = bytes_read_uleb(c);
 		ret = c->bad ? -ENOEXEC : add_file(t, name, dir);
 		break;
 	default:
@@ -286,28 +286,28 @@ static int run_extended(struct line_table *t, struct line_machine *m)
 /* Run a standard opcode; skip an unknown one by its number of operands. */
 static void run_standard(struct line_table *t, struct line_machine *m, unsigned int op)
 {
-	struct dw_cursor *c = &t->h.c;
+	struct byte_cursor *c = &t->h.c;
 	unsigned int i;
 
 	switch (op) {
 	case DW_LNS_advance_pc:
-		m->addr += dw_read_uleb(c) * t->h.min_inst;
+		m->addr += bytes_read_uleb(c) * t->h.min_inst;
 		break;
 	case DW_LNS_advance_line:
-		m->line = (uint32_t)(m->line + dw_read_sleb(c));
+		m->line = (uint32_t)(m->line + bytes_read_sleb(c));
 		break;
 	case DW_LNS_set_file:
-		m->file = dw_read_uleb(c);
+		m->file = bytes_read_uleb(c);
 		break;
 	case DW_LNS_const_add_pc:
 		m->addr += (255 - t->h.opcode_base) / t->h.range * t->h.min_inst;
 		break;
 	case DW_LNS_fixed_advance_pc:
-		m->addr += dw_read_uint(c, 2);
+		m->addr += bytes_read_uint(c, 2);
 		break;
 	default:
 		for (i = 0; i < t->h.opcode_lens[op - 1]; i++)
-			dw_read_uleb(c);
+			bytes_read_uleb(c);
 		break;
 	}
 }
@@ -316,7 +316,7 @@ static int run_program(struct line_table *t)
 {
 	struct line_machine m = { .line = 1, .file = 1 };
 	struct line_header *h = &t->h;
-	struct dw_cursor *c = &h->c;
+	struct byte_cursor *c = &h->c;
 	int ret = 0;
 
 	while (c->p < c->end && !ret) {

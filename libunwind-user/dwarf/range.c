@@ -55,13 +55,14 @@ static int add_range(struct range_list *list, uint64_t lo, uint64_t hi)
 
 static int add_ranges_v4(struct range_list *list, const struct dw_unit *u, uint64_t off)
 {
-	struct dw_cursor c = dw_get_cursor(list->dw, DW_RANGES, off, UINT64_MAX);
+	struct byte_cursor c = dw_get_bytes(list->dw, DW_RANGES, off, UINT64_MAX);
 	uint64_t base = u->low, max = u->addr_size == 8 ? UINT64_MAX :
 				      (1ull << 8 * u->addr_size) - 1;
 	int ret;
 
 	for (;;) {
-		uint64_t lo = dw_read_uint(&c, u->addr_size), hi = dw_read_uint(&c, u->addr_size);
+		uint64_t lo = bytes_read_uint(&c, u->addr_size);
+		uint64_t hi = bytes_read_uint(&c, u->addr_size);
 
 		if (c.bad)
 			return -ENOEXEC;
@@ -79,46 +80,49 @@ static int add_ranges_v4(struct range_list *list, const struct dw_unit *u, uint6
 
 static int add_ranges_v5(struct range_list *list, const struct dw_unit *u, uint64_t off)
 {
-	struct dw_cursor c = dw_get_cursor(list->dw, DW_RNGLISTS, off, UINT64_MAX);
+	struct byte_cursor c = dw_get_bytes(list->dw, DW_RNGLISTS, off, UINT64_MAX);
 	uint64_t base = u->low, lo, hi;
 	int ret;
 
 	for (;;) {
-		switch (c.bad ? UINT32_MAX : dw_read_uint(&c, 1)) {
+		switch (c.bad ? UINT32_MAX : bytes_read_uint(&c, 1)) {
 		case DW_RLE_end_of_list:
 			return c.bad ? -ENOEXEC : 0;
 		case DW_RLE_base_addressx:
-			ret = dw_read_indexed_address(list->dw, u, dw_read_uleb(&c), &base);
+			ret = dw_read_indexed_address(list->dw, u, bytes_read_uleb(&c),
+						      &base);
 			if (ret)
 				return ret;
 			continue;
 		case DW_RLE_base_address:
-			base = dw_read_uint(&c, u->addr_size);
+			base = bytes_read_uint(&c, u->addr_size);
 			continue;
 		case DW_RLE_startx_endx:
-			ret = dw_read_indexed_address(list->dw, u, dw_read_uleb(&c), &lo);
+			lo = bytes_read_uleb(&c);
+			hi = bytes_read_uleb(&c);
+			ret = dw_read_indexed_address(list->dw, u, lo, &lo);
 			if (!ret)
-				ret = dw_read_indexed_address(list->dw, u, dw_read_uleb(&c), &hi);
+				ret = dw_read_indexed_address(list->dw, u, hi, &hi);
 			if (ret)
 				return ret;
 			break;
 		case DW_RLE_startx_length:
-			ret = dw_read_indexed_address(list->dw, u, dw_read_uleb(&c), &lo);
+			ret = dw_read_indexed_address(list->dw, u, bytes_read_uleb(&c), &lo);
 			if (ret)
 				return ret;
-			hi = lo + dw_read_uleb(&c);
+			hi = lo + bytes_read_uleb(&c);
 			break;
 		case DW_RLE_offset_pair:
-			lo = base + dw_read_uleb(&c);
-			hi = base + dw_read_uleb(&c);
+			lo = base + bytes_read_uleb(&c);
+			hi = base + bytes_read_uleb(&c);
 			break;
 		case DW_RLE_start_end:
-			lo = dw_read_uint(&c, u->addr_size);
-			hi = dw_read_uint(&c, u->addr_size);
+			lo = bytes_read_uint(&c, u->addr_size);
+			hi = bytes_read_uint(&c, u->addr_size);
 			break;
 		case DW_RLE_start_length:
-			lo = dw_read_uint(&c, u->addr_size);
-			hi = lo + dw_read_uleb(&c);
+			lo = bytes_read_uint(&c, u->addr_size);
+			hi = lo + bytes_read_uleb(&c);
 			break;
 		default:
 			return -ENOEXEC;
@@ -136,16 +140,16 @@ int dw_add_ranges(struct dw *dw, const struct dw_unit *u, const struct dw_pc *pc
 {
 	struct range_list list = { .dw = dw, .out = out, .like = *like, .low = low };
 	uint64_t off = pc->ranges.u, lo, hi;
-	struct dw_cursor c;
+	struct byte_cursor c;
 
 	*low = 0;
 	switch (pc->ranges.class) {
 	case DW_RANGE_INDEX:
 		if (off > UINT32_MAX)
 			return -ENOEXEC;
-		c = dw_get_cursor(dw, DW_RNGLISTS, u->rnglists_base + off * u->off_size,
-				  UINT64_MAX);
-		off = u->rnglists_base + dw_read_uint(&c, u->off_size);
+		c = dw_get_bytes(dw, DW_RNGLISTS, u->rnglists_base + off * u->off_size,
+				 UINT64_MAX);
+		off = u->rnglists_base + bytes_read_uint(&c, u->off_size);
 		return c.bad ? -ENOEXEC : add_ranges_v5(&list, u, off);
 	case DW_OFFSET:
 	case DW_CONSTANT:

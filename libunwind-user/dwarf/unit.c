@@ -16,14 +16,14 @@
 /* One header; *@next: where the following one is. */
 static int read_header(const struct dw *dw, struct dw_unit *u, uint64_t *next)
 {
-	struct dw_cursor c = dw_get_cursor(dw, DW_INFO, u->off, UINT64_MAX);
+	struct byte_cursor c = dw_get_bytes(dw, DW_INFO, u->off, UINT64_MAX);
 	const uint8_t *base = dw->sec[DW_INFO].p;
-	uint64_t len = dw_read_uint(&c, 4);
+	uint64_t len = bytes_read_uint(&c, 4);
 	unsigned int type = DW_UT_compile;
 
 	u->off_size = 4;
 	if (len == 0xffffffff) {
-		len = dw_read_uint(&c, 8);
+		len = bytes_read_uint(&c, 8);
 		u->off_size = 8;
 	} else if (len >= 0xfffffff0) {
 		return -ENOEXEC;
@@ -32,23 +32,23 @@ static int read_header(const struct dw *dw, struct dw_unit *u, uint64_t *next)
 		return -ENOEXEC;
 	c.end = c.p + len;
 	u->end = *next = c.end - base;
-	u->version = dw_read_uint(&c, 2);
+	u->version = bytes_read_uint(&c, 2);
 	if (u->version < 2 || u->version > 5) {
 		u->error = -EOPNOTSUPP;
 		return 0;
 	}
 	if (u->version == 5) {
-		type = dw_read_uint(&c, 1);
-		u->addr_size = dw_read_uint(&c, 1);
-		u->abbrev_off = dw_read_uint(&c, u->off_size);
+		type = bytes_read_uint(&c, 1);
+		u->addr_size = bytes_read_uint(&c, 1);
+		u->abbrev_off = bytes_read_uint(&c, u->off_size);
 		if (type == DW_UT_skeleton || type == DW_UT_split_compile) {
-			dw_read_uint(&c, 8);
+			bytes_read_uint(&c, 8);
 			u->split = true;
 		}
 		u->skip = type == DW_UT_type || type == DW_UT_split_type;
 	} else {
-		u->abbrev_off = dw_read_uint(&c, u->off_size);
-		u->addr_size = dw_read_uint(&c, 1);
+		u->abbrev_off = bytes_read_uint(&c, u->off_size);
+		u->addr_size = bytes_read_uint(&c, 1);
 	}
 	if (c.bad || !u->addr_size || u->addr_size > 8)
 		u->error = -ENOEXEC;
@@ -81,7 +81,7 @@ static void store_root_value(struct dw_unit *u, struct root *r, uint16_t name,
 
 static void read_root(struct dw *dw, struct dw_unit *u)
 {
-	struct dw_cursor c = dw_get_cursor(dw, DW_INFO, u->root, u->end);
+	struct byte_cursor c = dw_get_bytes(dw, DW_INFO, u->root, u->end);
 	struct root r = {};
 	const struct dw_abbrev *ab;
 	const struct dw_spec *s;
@@ -91,7 +91,7 @@ static void read_root(struct dw *dw, struct dw_unit *u)
 	u->abbrevs = dw_get_abbrevs(dw, u->abbrev_off, &u->error);
 	if (!u->abbrevs)
 		return;
-	ab = dw_find_abbrev(u->abbrevs, dw_read_uleb(&c));
+	ab = dw_find_abbrev(u->abbrevs, bytes_read_uleb(&c));
 	if (!ab || c.bad || !dw_spend(dw, ab->nr + 1)) {
 		u->error = -ENOEXEC;
 		return;
