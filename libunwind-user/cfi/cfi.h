@@ -60,7 +60,7 @@ static inline struct cfi_rule cfi_make_bad_rule(enum cfi_cause cause)
 }
 
 /* A rule from a 64-bit offset and any register number; bad if they do not fit. */
-static inline struct cfi_rule cfi_rule(enum cfi_how how, uint64_t reg, int64_t off)
+static inline struct cfi_rule cfi_make_rule(enum cfi_how how, uint64_t reg, int64_t off)
 {
 	if (off != (int32_t)off || reg > UINT8_MAX)
 		return cfi_make_bad_rule(CFI_CAUSE_RANGE);

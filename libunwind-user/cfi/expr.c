@@ -204,18 +204,20 @@ struct cfi_rule cfi_read_expr(const struct cfi_section *sec, struct byte_cursor 
 		return cfi_make_bad_rule(CFI_CAUSE_EXPR);
 	switch (top.kind) {
 	case SYM_REG:
-		return cfi_rule(CFI_REG, top.reg, top.n);
+		return cfi_make_rule(CFI_REG, top.reg, top.n);
 	case SYM_AT_REG:
-		rule = cfi_rule(CFI_AT_REG, top.reg, top.n);
+		rule = cfi_make_rule(CFI_AT_REG, top.reg, top.n);
 		if (top.add < 0 || top.add > UINT8_MAX)
 			return cfi_make_bad_rule(CFI_CAUSE_EXPR);
 		if (rule.how == CFI_AT_REG)
 			rule.add = top.add;
 		return rule;
 	case SYM_CFA:
-		return cfi_rule(CFI_CFA, 0, top.n);
+		return cfi_make_rule(CFI_CFA, 0, top.n);
 	case SYM_AT_CFA:
-		return top.add ? cfi_make_bad_rule(CFI_CAUSE_EXPR) : cfi_rule(CFI_AT_CFA, 0, top.n);
+		if (top.add)
+			return cfi_make_bad_rule(CFI_CAUSE_EXPR);
+		return cfi_make_rule(CFI_AT_CFA, 0, top.n);
 	default:
 		return cfi_make_bad_rule(CFI_CAUSE_EXPR);
 	}

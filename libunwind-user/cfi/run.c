@@ -73,7 +73,7 @@ static int64_t read_uleb_off(struct cfi_machine *m)
 
 static void save_register(struct cfi_machine *m, uint64_t reg, int64_t off, enum cfi_how how)
 {
-	set_rule(m, reg, cfi_rule(how, 0, off));
+	set_rule(m, reg, cfi_make_rule(how, 0, off));
 }
 
 static void restore_register(struct cfi_machine *m, uint64_t reg)
@@ -120,8 +120,8 @@ static struct cfi_rule count_from_register(const struct cfi_rule *rule, const st
 		return *rule;
 	if (cfa->how != CFI_REG)
 		return cfi_make_bad_rule(CFI_CAUSE_SP);
-	return cfi_rule(rule->how == CFI_CFA ? CFI_REG : CFI_AT_REG, cfa->reg,
-			(int64_t)cfa->off + rule->off);
+	return cfi_make_rule(rule->how == CFI_CFA ? CFI_REG : CFI_AT_REG, cfa->reg,
+			     (int64_t)cfa->off + rule->off);
 }
 
 /*
@@ -177,7 +177,7 @@ static int advance_to(struct cfi_machine *m, uint64_t to)
 		return 0;
 	if (m->run->ops) {
 		if (rules.ra.how == CFI_SAME && m->run->cie->ra_reg != m->run->sec->reg_ra)
-			rules.ra = cfi_rule(CFI_REG, m->run->cie->ra_reg, 0);
+			rules.ra = cfi_make_rule(CFI_REG, m->run->cie->ra_reg, 0);
 		if (m->regs->ra.how != CFI_UNDEF && !sp_is_cfa(m))
 			take_sp_for_cfa(m, &rules);
 		else
@@ -228,11 +228,11 @@ static bool define_cfa(struct cfi_machine *m, uint8_t op)
 	switch (op) {
 	case DW_CFA_def_cfa:
 		reg = bytes_read_uleb(&m->c);
-		*cfa = cfi_rule(CFI_REG, reg, read_uleb_off(m));
+		*cfa = cfi_make_rule(CFI_REG, reg, read_uleb_off(m));
 		return true;
 	case DW_CFA_def_cfa_sf:
 		reg = bytes_read_uleb(&m->c);
-		*cfa = cfi_rule(CFI_REG, reg, scale_offset(m, bytes_read_sleb(&m->c)));
+		*cfa = cfi_make_rule(CFI_REG, reg, scale_offset(m, bytes_read_sleb(&m->c)));
 		return true;
 	case DW_CFA_def_cfa_expression:
 		*cfa = read_expr(m, false, true);
@@ -242,13 +242,13 @@ static bool define_cfa(struct cfi_machine *m, uint8_t op)
 		return false;
 	switch (op) {
 	case DW_CFA_def_cfa_register:
-		*cfa = cfi_rule(CFI_REG, bytes_read_uleb(&m->c), cfa->off);
+		*cfa = cfi_make_rule(CFI_REG, bytes_read_uleb(&m->c), cfa->off);
 		return true;
 	case DW_CFA_def_cfa_offset:
-		*cfa = cfi_rule(CFI_REG, cfa->reg, read_uleb_off(m));
+		*cfa = cfi_make_rule(CFI_REG, cfa->reg, read_uleb_off(m));
 		return true;
 	case DW_CFA_def_cfa_offset_sf:
-		*cfa = cfi_rule(CFI_REG, cfa->reg, scale_offset(m, bytes_read_sleb(&m->c)));
+		*cfa = cfi_make_rule(CFI_REG, cfa->reg, scale_offset(m, bytes_read_sleb(&m->c)));
 		return true;
 	default:
 		return false;
@@ -292,7 +292,7 @@ static bool define_register(struct cfi_machine *m, uint8_t op)
 		break;
 	case DW_CFA_register:
 		reg = bytes_read_uleb(&m->c);
-		set_rule(m, reg, cfi_rule(CFI_REG, bytes_read_uleb(&m->c), 0));
+		set_rule(m, reg, cfi_make_rule(CFI_REG, bytes_read_uleb(&m->c), 0));
 		break;
 	case DW_CFA_expression:
 		reg = bytes_read_uleb(&m->c);

@@ -164,7 +164,7 @@ static bool is_sp(const struct rows *r, const struct cfi_rule *cfa)
 static struct cfi_rule raise_rule(struct cfi_rule rule, int pushed)
 {
 	if (rule.how == CFI_AT_CFA || rule.how == CFI_CFA)
-		return cfi_rule(rule.how, 0, (int64_t)rule.off - pushed);
+		return cfi_make_rule(rule.how, 0, (int64_t)rule.off - pushed);
 	return rule;
 }
 
@@ -175,7 +175,7 @@ static struct cfi_row raise_cfa(const struct rows *r, const struct cfi_row *rule
 	int size = r->arch->plt_pushes;
 
 	if (to.cfa.how == CFI_REG)
-		to.cfa = cfi_rule(CFI_REG, to.cfa.reg, (int64_t)to.cfa.off + size);
+		to.cfa = cfi_make_rule(CFI_REG, to.cfa.reg, (int64_t)to.cfa.off + size);
 	else
 		to.cfa = cfi_make_bad_rule(CFI_CAUSE_SP);
 	to.fp = raise_rule(to.fp, size);
@@ -363,8 +363,8 @@ static int add_pc_thunk(struct rows *r, uint64_t start)
 {
 	uint8_t word = r->img->addr_size;
 	const struct cfi_row row = {
-		.cfa = cfi_rule(CFI_REG, r->arch->abi->reg_sp, word),
-		.ra = cfi_rule(CFI_AT_CFA, 0, -word),
+		.cfa = cfi_make_rule(CFI_REG, r->arch->abi->reg_sp, word),
+		.ra = cfi_make_rule(CFI_AT_CFA, 0, -word),
 	};
 	int ret = rows_add_fde(r, start, start + ARCH_PC_THUNK);
 
