@@ -21,7 +21,7 @@ import json
 import re
 import sys
 
-BEHIND = 0x40
+MAX_ENTRY_OFFSET = 0x40
 USER = 1 << 63
 
 
@@ -98,7 +98,7 @@ def main():
         sums = got[comm]
         sums[0] += times
         sums[1] += times * bool(stack)
-        sums[2] += times * any(stack and sure and e <= stack[-1] <= e + BEHIND
+        sums[2] += times * any(stack and sure and e <= stack[-1] <= e + MAX_ENTRY_OFFSET
                                for e in entries[comm])
         sums[3] += times * len(stack)
     for comm in entries:

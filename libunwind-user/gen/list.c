@@ -13,7 +13,7 @@
  *	  rows/sig.c.
  *	- The code after an instruction that switches to another stack becomes a hole, if no rule
  *	  describes the switch.
- *	- glibc's function to which coroutines return has no caller, and neither has the padding
+ *	- glibc's function to which coroutines return has no caller, nor has the padding
  *	  before it. Where no FDE has that code, it becomes a hole.
  */
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* stats.c - the causes in words */
 #include "stats.h"
 
-const char *stats_cause_name(unsigned int cause)
+const char *stats_get_cause_name(unsigned int cause)
 {
 	static const char *const names[STATS_NR_CAUSES] = {
 		[STATS_CAUSE_CFA] = "CFA rule",

@@ -26,7 +26,7 @@ enum stats_cause {
 	STATS_NR_CAUSES
 };
 
-const char *stats_cause_name(unsigned int cause);
+const char *stats_get_cause_name(unsigned int cause);
 
 struct stats_hole {
 	uint64_t nr;		/* ranges of pcs, or FDEs if their ranges are not known */

@@ -5,9 +5,9 @@
  * A stack is hostile input too: it may be corrupt, or made so that its frames never end. These
  * rules keep a walk finite:
  *
- *  - The stack pointer moves up with each step. Only in the innermost or an interrupted frame it
- *    may stay, if RA is in a register or saved in the caller's frame: such a function uses no
- *    stack, or not yet. Its caller is neither innermost nor interrupted.
+ *  - The stack pointer moves up with each step. It may stay only in the innermost frame or
+ *    in an interrupted one, and only if RA is in a register or saved in the caller's frame: such
+ *    a function uses no stack, or none yet. Its caller is neither innermost nor interrupted.
  *  - Only a signal frame may lead anywhere, because it can be on a stack of its own. So any cycle
  *    contains a signal frame. Brent's algorithm finds the cycle: it keeps the state after signal
  *    frame number 1, 2, 4, 8 ..., and compares each later one with it. Two frames of a stack cannot

@@ -20,8 +20,8 @@ size_t symbols_read_build_id(int fd, uint8_t id[UU_BUILD_ID_MAX]);
 
 /*
  * Open @path with @root as the root directory ("": the root of this process). Returns a descriptor,
- * or
- * -1 if it is not a regular file. Symbolic links do not lead out of @root. @flags: 0 or O_NOFOLLOW.
+ * or -1 if it is not a regular file. Symbolic links do not lead out of @root. @flags: 0 or
+ * O_NOFOLLOW.
  */
 int symbols_open(const char *root, const char *path, int flags);
 

@@ -51,7 +51,7 @@ struct cp_header {
 	unsigned int	cursor;		/* offset of the first free byte */
 	unsigned int	size;		/* bytes of the whole file */
 	unsigned int	seq;		/* next sequence number */
-	unsigned int	refused;	/* entries that found no space: the record is not whole */
+	unsigned int	refused;	/* entries that found no space: the record is incomplete */
 	unsigned int	pad[2];
 };
 

@@ -475,7 +475,7 @@ static void report(const struct file *f, double ms)
 	for (i = 0; i < STATS_NR_CAUSES; i++) {
 		if (s->hole[i].nr)
 			printf("    hole: %s: %" PRIu64 ", %" PRIu64 " bytes\n",
-			       stats_cause_name(i), s->hole[i].nr, s->hole[i].bytes);
+			       stats_get_cause_name(i), s->hole[i].nr, s->hole[i].bytes);
 		cause_bytes += s->hole[i].bytes;
 	}
 	if (f->returned_to)

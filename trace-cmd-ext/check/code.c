@@ -17,7 +17,7 @@
 #include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/model/model.h"
 
-#define ALL_BUT_NOTHING	95.0	/* percent; the rest is assembler that few stacks pass */
+#define NEARLY_ALL	95.0	/* percent; the rest is assembler that few stacks pass */
 #define TOO_LITTLE	50.0
 #define MAX_HOLES	3
 
@@ -144,7 +144,7 @@ void check_code(struct check *c, const char *path, int fd, const struct stats *s
 	nr = sort_holes(s, most, &holes);
 	if (covered < TOO_LITTLE && !(kind && kind->frame_pointers))
 		level = all ? CHECK_NOTE : CHECK_MISSING;
-	else if (covered < ALL_BUT_NOTHING || kind)
+	else if (covered < NEARLY_ALL || kind)
 		level = CHECK_NOTE;
 	if (level != CHECK_OK && kind)
 		remedy = kind->remedy;
@@ -161,7 +161,7 @@ void check_code(struct check *c, const char *path, int fd, const struct stats *s
 			get_percent(holes, s->text_bytes));
 		for (i = 0; i < nr; i++)
 			fprintf(f, "%s%s: %" PRIu64 " bytes", i ? ", " : "",
-				stats_cause_name(most[i]), s->hole[most[i]].bytes);
+				stats_get_cause_name(most[i]), s->hole[most[i]].bytes);
 		fputc(')', f);
 	}
 	if (s->covered_bytes + holes < s->text_bytes && covered < 99.995)

@@ -267,10 +267,10 @@ static void check_trigger(struct check *c)
 		goto out;
 	if (strstr(text, "userstacktrace_deferred"))
 		check_add(c, CHECK_OK, "kernel", "trigger userstacktrace_deferred", NULL,
-			  "user stacks of some events only");
+			  "user stacks of selected events");
 	else
 		check_add(c, get_level(c), "kernel", "trigger userstacktrace_deferred", PATCHES,
-			  "missing: it would give user stacks of some events only");
+			  "missing: it would give user stacks of selected events");
 out:
 	free(text);
 }
@@ -292,7 +292,7 @@ static void check_formats(struct check *c)
 		else if (i == 1 && (!strstr(text, " tgid;") || !strstr(text, " flags;")))
 			check_add(c, CHECK_NOTE, "kernel", names[i], PATCHES,
 				  "this event has no tgid and flags: an earlier version of the "
-				  "patches; whether a stack is whole is not known");
+				  "patches; it is not known whether a stack is complete");
 		else
 			check_add(c, CHECK_OK, "kernel", names[i], NULL, "this event is there");
 		free(text);
@@ -423,7 +423,8 @@ void check_kernel(struct check *c, const char *tracefs)
 			    "TRACE_USER_UNWIND", PATCHES);
 	if (stacks)
 		need_file(c, CHECK_NOTE, "options/userstacktrace_once",
-			  "each stack of a task in full once", "TRACE_USER_UNWIND", PATCHES);
+			  "a repeated stack of a task as a short reference", "TRACE_USER_UNWIND",
+			  PATCHES);
 	check_formats(c);
 	c->frame_pointers = need_file(c, stacks || c->bpf ? CHECK_NOTE : CHECK_MISSING,
 				      "options/userstacktrace",

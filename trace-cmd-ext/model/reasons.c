@@ -45,7 +45,7 @@ const char *end_reason_get_name(enum end_reason end)
 	return ends[end].name;
 }
 
-const char *end_reason_get_topic(enum end_reason end)
+const char *end_reason_get_description(enum end_reason end)
 {
 	return ends[end].about;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * reasons.h - the reasons why a stack is not whole or a file is not covered, and their remedies
+ * reasons.h - the reasons why a stack is incomplete or a file is not covered, and their remedies
  *
  * trace-ustack-stat(1) lists all of them, under REASONS; tests/tool/reasons compares the two.
  */
@@ -25,7 +25,7 @@ enum end_reason {
 };
 
 const char *end_reason_get_name(enum end_reason end);
-const char *end_reason_get_topic(enum end_reason end);
+const char *end_reason_get_description(enum end_reason end);
 const char *end_reason_get_remedy(enum end_reason end);
 
 /* The remedy for a file without a table; NULL if nothing is wrong. */

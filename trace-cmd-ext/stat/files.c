@@ -188,7 +188,7 @@ static bool had_no_table(const struct stat_file *f)
 					    f->cause != TABLES_COVERED);
 }
 
-/* ---- where stacks are not whole ---- */
+/* ---- where stacks are incomplete or marked ---- */
 
 static int add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uint64_t weight,
 		   const char *sysroot)

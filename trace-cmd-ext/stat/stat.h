@@ -9,7 +9,7 @@
 #include "trace-cmd-ext/model/model.h"
 #include "libunwind-user/base/base.h"
 
-/* Why a joined stack is not whole. */
+/* Why a joined stack is incomplete or marked. */
 enum stat_mark {
 	STAT_TRUNCATED,
 	STAT_INCOMPLETE,

@@ -136,7 +136,7 @@ static void print_ends(const struct stat_counts *s)
 		if (s->ends[i])
 			printf("  %-15s %10llu %6.2f%%  %s\n  %35s-> %s\n", end_reason_get_name(i),
 			       (ull)s->ends[i], get_percent(s->ends[i], all),
-			       end_reason_get_topic(i), "", end_reason_get_remedy(i));
+			       end_reason_get_description(i), "", end_reason_get_remedy(i));
 }
 
 /* Print how much of the file its table covers, or why it has none, in 24 characters. */

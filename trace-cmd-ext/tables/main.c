@@ -89,7 +89,7 @@ static void print_summary(const char *path, const struct gen_table *table, doubl
 	for (i = 0; i < STATS_NR_CAUSES; i++) {
 		if (s->hole[i].nr)
 			printf("  %s: %s: %" PRIu64 ", %" PRIu64 " bytes\n",
-			       stats_is_hole(i) ? "hole" : "not covered", stats_cause_name(i),
+			       stats_is_hole(i) ? "hole" : "not covered", stats_get_cause_name(i),
 			       s->hole[i].nr, s->hole[i].bytes);
 	}
 }

@@ -461,13 +461,13 @@ static void a_function_of_python_is_a_mapping_of_each_process(void **state)
 
 static void numbers_beyond_the_limit_are_not_functions(void **state)
 {
-	static const uint32_t numbers[] = { 1, MSG_MAX_PYTHONS, MSG_MAX_PYTHONS + 1 };
+	static const uint32_t numbers[] = { 1, MSG_MAX_PYTHON_FUNCTIONS, MSG_MAX_PYTHON_FUNCTIONS + 1 };
 
 	(void)state;
 	/* memory for this number would be 32 GiB */
 	send_python(0xffffffff, "far", 1, "a.p", 4);
-	send_python(MSG_MAX_PYTHONS + 1, "after", 1, "a.p", 4);
-	send_python(MSG_MAX_PYTHONS, "last", 1, "a.p", 4);
+	send_python(MSG_MAX_PYTHON_FUNCTIONS + 1, "after", 1, "a.p", 4);
+	send_python(MSG_MAX_PYTHON_FUNCTIONS, "last", 1, "a.p", 4);
 	send_python(1, "outer", 1, "a.p", 4);
 	send_python_stack(100, 7, numbers, 3);
 	send_python_stack(200, 7, numbers, 1);
@@ -1440,7 +1440,7 @@ static void a_deep_stack_is_split(void **state)
 	expect(0, "e40@10 c1.0/7 s1.0:256+4 | s1.0:256 e40@20 c2.0/7 | s2.0:256+4 s2.0:1");
 }
 
-static void no_stack_has_a_reason(void **state)
+static void a_missing_stack_has_a_reason(void **state)
 {
 	(void)state;
 	send_stack(100, 7, 2, NULL, NULL);
@@ -1718,7 +1718,7 @@ int main(void)
 		TEST(a_mapping_that_comes_back),
 		TEST(a_file_without_a_path),
 		TEST(a_deep_stack_is_split),
-		TEST(no_stack_has_a_reason),
+		TEST(a_missing_stack_has_a_reason),
 		TEST(long_deltas),
 		TEST(stamps_and_padding),
 		TEST(full_pages),

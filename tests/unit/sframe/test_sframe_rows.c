@@ -431,7 +431,7 @@ static void rows_out_of_order_are_bad(void **state)
 	assert_int_equal(find_at(0x103f), -EBADMSG);
 }
 
-static void of_rows_at_the_same_start_the_last_holds(void **state)
+static void the_last_row_at_a_start_holds(void **state)
 {
 	(void)state;
 	build_free(&b);
@@ -616,7 +616,7 @@ int main(void)
 		cmocka_unit_test(a_repeated_block_has_the_same_rows),
 		cmocka_unit_test(starts_have_one_two_or_four_bytes),
 		cmocka_unit_test(rows_out_of_order_are_bad),
-		cmocka_unit_test(of_rows_at_the_same_start_the_last_holds),
+		cmocka_unit_test(the_last_row_at_a_start_holds),
 		cmocka_unit_test(rows_are_found_across_window_edges),
 		cmocka_unit_test(rows_that_reach_beyond_the_section_are_bad),
 		cmocka_unit_test(rows_tell_where_one_register_is_kept),

@@ -59,7 +59,7 @@ static void a_function_without_a_size_ends_where_the_next_one_begins(void **stat
 	assert_name("bare", "bare", "last", 15, "last");
 }
 
-static void of_a_stripped_file_nobody_knows_what_follows(void **state)
+static void a_sizeless_symbol_of_a_stripped_file_names_one_byte(void **state)
 {
 	(void)state;
 	assemble("bare", bare);
@@ -200,7 +200,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_function_without_a_size_ends_where_the_next_one_begins),
-		T(of_a_stripped_file_nobody_knows_what_follows),
+		T(a_sizeless_symbol_of_a_stripped_file_names_one_byte),
 		T(an_fde_says_where_it_ends),
 		T(an_fde_of_a_function_without_a_symbol_ends_a_function),
 		T(a_function_without_a_size_ends_with_its_section),

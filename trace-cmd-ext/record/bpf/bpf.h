@@ -113,7 +113,7 @@ int bpfsrc_add_table(struct bpfsrc *src, int fd, const char *path);
 int bpfsrc_start(struct bpfsrc *src);
 /* Start or stop taking samples and noting calls of functions. */
 void bpfsrc_set_sampling(struct bpfsrc *src, bool on);
-/* Stop sending, write what is left, close the file. -ENOSPC etc. if the file is not whole. */
+/* Stop sending, write what is left, close the file. -ENOSPC etc. if the file is incomplete. */
 int bpfsrc_stop(struct bpfsrc *src);
 void bpfsrc_get_stats(const struct bpfsrc *src, struct bpfsrc_stats *stats);
 /* Add a line "TID NAME" for each task in a sample. */

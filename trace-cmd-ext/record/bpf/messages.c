@@ -276,7 +276,7 @@ static uint32_t get_python_size(uint32_t table)
 static int add_python(struct messages *m, const struct msg_python *p, uint64_t at)
 {
 	/* no stack can have this number */
-	if (p->number > MSG_MAX_PYTHONS)
+	if (p->number > MSG_MAX_PYTHON_FUNCTIONS)
 		return 0;
 	while (m->python.nr <= p->number)
 		if (!vec_add(&m->python))

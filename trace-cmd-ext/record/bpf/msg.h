@@ -128,8 +128,8 @@ struct msg_stack {
 #define MSG_PYTHON_BASE	0x0180000000000000ull	/* as MAPS_PYTHON_BASE of the join */
 #define MSG_PYTHON_UNKNOWN	0	/* functions are not known here, and maybe further out */
 #define MSG_PYTHON_FIRST	1
-#define MSG_MAX_PYTHONS	(1u << 18)	/* the highest number */
-#define MSG_PYTHON_END	(MSG_PYTHON_BASE + 2 * (MSG_MAX_PYTHONS + 1ull))
+#define MSG_MAX_PYTHON_FUNCTIONS (1u << 18)	/* the highest number */
+#define MSG_PYTHON_END	(MSG_PYTHON_BASE + 2 * (MSG_MAX_PYTHON_FUNCTIONS + 1ull))
 #define MSG_MAX_NAME	256		/* bytes, multiples of 8 */
 #define MSG_MAX_FILE	512
 #define MSG_MAX_TABLE	7424

@@ -239,12 +239,13 @@ __noinline u32 get_python_number(struct walk *w)
 		return *known;
 	m = &w->python.head;
 	size = w->python.head.table;
-	if (size > MSG_MAX_TABLE || w->python.nr_sent >= MAX_NEW || c->pythons >= MSG_MAX_PYTHONS ||
+	if (size > MSG_MAX_TABLE || w->python.nr_sent >= MAX_NEW ||
+	    c->python_functions >= MSG_MAX_PYTHON_FUNCTIONS ||
 	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > c->ring_size / 2)
 		return 0;
-	number = __sync_fetch_and_add(&c->pythons, 1) + MSG_PYTHON_FIRST;
+	number = __sync_fetch_and_add(&c->python_functions, 1) + MSG_PYTHON_FIRST;
 	/* a program on another CPU took the last one, or the same contents */
-	if (number < MSG_PYTHON_FIRST || number > MSG_MAX_PYTHONS ||
+	if (number < MSG_PYTHON_FIRST || number > MSG_MAX_PYTHON_FUNCTIONS ||
 	    bpf_map_update_elem(&python_numbers, &key, &number, BPF_NOEXIST))
 		return 0;
 	w->python.nr_sent++;

@@ -68,7 +68,7 @@ struct part {
 
 /*
  * A rule of 32 bits. The low two bits say what the others are:
- *  RULE_SPECIAL	enum rule_make_special
+ *  RULE_SPECIAL	enum special_rule
  *  RULE_SP, RULE_FP	CFA = SP or FP + word * (rule >> 9, signed); RA is at CFA - word; the FP of
  *			the caller is at CFA - word * (rule >> 2 & 127), or unchanged if that is 0.
  *			A word has 8 bytes, and in rows of ABI_32 it has 4
@@ -82,14 +82,14 @@ struct part {
 #define RULE_MAX_FP	127
 #define RULE_MAX_CFA	((1 << 22) - 1)	/* in words */
 
-enum rule_make_special {
+enum special_rule {
 	RULE_UNKNOWN,			/* nothing is known of this code: try the frame pointer */
 	RULE_HOLE,			/* known not to be walkable */
 	RULE_OUTERMOST,			/* there is no caller */
 	RULE_OTHER_ABI,			/* the rows are not for this task; in no table */
 };
 
-static inline __msg32 rule_make_special(enum rule_make_special what)
+static inline __msg32 rule_make_special(enum special_rule what)
 {
 	return (__msg32)what << 2 | RULE_SPECIAL;
 }
@@ -250,7 +250,7 @@ struct control {
 	__msg32 pad;
 	__msg64 lost;			/* messages without room */
 	__msg64 functions_skipped;	/* calls of functions, because of busy.bpf.h */
-	__msg64 pythons;		/* numbers given to functions of Python */
+	__msg64 python_functions;	/* numbers given to functions of Python */
 	/* random for each recording, so that no program can make hashes of functions collide */
 	__msg64 hash_start[2], hash_factor[2];	/* factors are odd */
 	__msg64 woken;			/* when a program last woke the recorder for a table */

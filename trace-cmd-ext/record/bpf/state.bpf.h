@@ -314,7 +314,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, MSG_MAX_PYTHONS);
+	__uint(max_entries, MSG_MAX_PYTHON_FUNCTIONS);
 	__type(key, struct python_key);
 	__type(value, u32);
 } python_numbers SEC(".maps");
