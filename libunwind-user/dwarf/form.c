@@ -308,7 +308,7 @@ void dw_skip_die(const struct dw *dw, const struct dw_unit *u, struct byte_curso
 
 	if (!ab->varies) {
 		bytes_skip(c, (uint64_t)ab->fixed + ab->nr_addr * u->addr_size +
-					 ab->nr_off * u->off_size);
+				      ab->nr_off * u->off_size);
 		return;
 	}
 	for (i = 0; i < ab->nr && !c->bad; i++)

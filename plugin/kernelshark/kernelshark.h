@@ -140,7 +140,7 @@ struct shark_mark {
 	int bin;
 	uint32_t nr;
 	uint32_t index;		/* of one request or stack: the mark stands for it */
-	uint8_t outcome;	/* the worst of the requests; for stacks: is one incomplete or marked? */
+	uint8_t outcome;	/* the worst of the requests; or whether a stack is not complete */
 };
 
 /* The line from a request to its stack. Bins outside of the window are -1 or n_bins. */

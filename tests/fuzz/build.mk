@@ -15,7 +15,7 @@ FUZZ_SAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined 
 	-fno-omit-frame-pointer
 FUZZ_PLUGIN := $(PLUGIN_CORE) recording/scan.c trace-cmd/options.c trace-cmd/handlers.c
 FUZZ_OBJ := $(FUZZ_PLUGIN:%.c=$(FUZZ_DIR)/plugin/%.o) $(UU_SRC:%.c=$(FUZZ_DIR)/libunwind-user/%.o)
-FUZZ_DWARF_OBJ := $(patsubst %.c,$(FUZZ_DIR)/libunwind-user/%.o,base/cover.c \
+FUZZ_DWARF_OBJ := $(patsubst %.c,$(FUZZ_DIR)/libunwind-user/%.o,base/bytes.c base/cover.c \
 	$(filter dwarf/%,$(UU_DEBUG_SRC)))
 # the plugin as the files' reader loads it, with sanitizers of the compiler it is built with
 FUZZ_SO := $(FUZZ_DIR)/plugins/plugin_ustack.so $(FUZZ_DIR)/plugins/ustack/plugin_ustack_join.so

@@ -461,7 +461,8 @@ static void a_function_of_python_is_a_mapping_of_each_process(void **state)
 
 static void numbers_beyond_the_limit_are_not_functions(void **state)
 {
-	static const uint32_t numbers[] = { 1, MSG_MAX_PYTHON_FUNCTIONS, MSG_MAX_PYTHON_FUNCTIONS + 1 };
+	static const uint32_t numbers[] = { 1, MSG_MAX_PYTHON_FUNCTIONS,
+					    MSG_MAX_PYTHON_FUNCTIONS + 1 };
 
 	(void)state;
 	/* memory for this number would be 32 GiB */

@@ -12,12 +12,12 @@
 #include "libunwind-user/dwarf/dwarf.h"
 #include "tests/unit/unit.h"
 
-struct byte_cursor {
+struct bytes {
 	uint8_t *p;
 	size_t nr, room;
 };
 
-static void put(struct byte_cursor *b, uint64_t v, size_t size)
+static void put(struct bytes *b, uint64_t v, size_t size)
 {
 	if (b->nr + size > b->room) {
 		b->room = 2 * b->room + 4096;
@@ -28,7 +28,7 @@ static void put(struct byte_cursor *b, uint64_t v, size_t size)
 	b->nr += size;
 }
 
-static void puts_(struct byte_cursor *b, const uint8_t *v, size_t n)
+static void puts_(struct bytes *b, const uint8_t *v, size_t n)
 {
 	while (n--)
 		put(b, *v++, 1);
@@ -40,7 +40,7 @@ static void puts_(struct byte_cursor *b, const uint8_t *v, size_t n)
 	} while (0)
 
 static struct dw dw;
-static struct byte_cursor sec[DW_NR_SECTIONS];
+static struct bytes sec[DW_NR_SECTIONS];
 
 static int setup(void **state)
 {
@@ -60,7 +60,7 @@ static int teardown(void **state)
 /* The header of a unit of version 4; returns where its length is. */
 static size_t begin_unit(uint32_t abbrev)
 {
-	struct byte_cursor *b = &sec[DW_INFO];
+	struct bytes *b = &sec[DW_INFO];
 	size_t at = b->nr;
 
 	put(b, 0, 4);
@@ -218,7 +218,7 @@ static void many_units_with_tables_of_abbreviations_inside_of_one_another(void *
 
 static void many_units_with_one_long_line_table(void **state)
 {
-	struct byte_cursor *l = &sec[DW_LINE];
+	struct bytes *l = &sec[DW_LINE];
 	int i, read = 0;
 	size_t at;
 
@@ -247,7 +247,7 @@ static void many_units_with_one_long_line_table(void **state)
 
 static void many_files_in_a_directory_with_a_long_name(void **state)
 {
-	struct byte_cursor *l = &sec[DW_LINE];
+	struct bytes *l = &sec[DW_LINE];
 	size_t made = 0, nr = 0, i;
 	struct dw_unit *u;
 
@@ -288,7 +288,7 @@ static void many_files_in_a_directory_with_a_long_name(void **state)
 static void a_list_of_ranges_that_is_nowhere(void **state)
 {
 	static const int64_t offs[] = { -1, -2000000000, INT64_MIN, 72, 73, INT64_MAX };
-	struct byte_cursor *b = &sec[DW_INFO];
+	struct bytes *b = &sec[DW_INFO];
 	size_t i;
 
 	for (i = 0; i < sizeof(offs) / sizeof(*offs); i++) {
