@@ -19,11 +19,12 @@ UU_LIB := $(O)/libunwind-user/libunwind-user.a
 # The installed library defines only the functions of unwind-user.h; the rest of the tree uses other
 # functions, too. It has a group of objects for each section of the header. So a program that only
 # asks for names is not linked with the code that decodes instructions or unpacks debug information.
-# Two groups read .eh_frame, and two read Go's tables.
+# Two groups read .eh_frame, two read Go's tables, and three read LEB128 numbers.
 UU_PUBLIC := $(O)/libunwind-user/installed/libunwind-user.a
-UU_SYMBOLS_OBJ := $(patsubst %.c,$(O)/libunwind-user/%.o,$(call uu_room,base symbols))
+UU_SYMBOLS_OBJ := $(patsubst %.c,$(O)/libunwind-user/%.o,$(filter-out base/bytes.c,\
+	$(call uu_room,base symbols)))
 UU_DEBUG_OBJ := $(UU_DEBUG_SRC:%.c=$(O)/libunwind-user/%.o)
-UU_CFI_OBJ := $(patsubst %.c,$(O)/libunwind-user/%.o,$(call uu_room,cfi go))
+UU_CFI_OBJ := $(patsubst %.c,$(O)/libunwind-user/%.o,$(call uu_room,cfi go) base/bytes.c)
 UU_UNWIND_OBJ := $(filter-out $(UU_SYMBOLS_OBJ) $(UU_DEBUG_OBJ) $(UU_CFI_OBJ) \
 	$(O)/libunwind-user/tables%,$(UU_OBJ))
 UU_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -I. \
@@ -40,7 +41,7 @@ UU_DEBUG_LIBS := $(UU_LIBS) -llzma -lzstd -ldl
 # again that include it.
 $(shell mkdir -p $(O)/libunwind-user && cd $(O)/libunwind-user && \
 	printf '\043define GEN_VERSION 0x%sull\n' $$(cd $(CURDIR)/libunwind-user && \
-		cat sframe/*.h $(GEN_ROOMS:%=%/*.[ch]) | \
+		cat sframe/*.h base/bytes.[ch] $(GEN_ROOMS:%=%/*.[ch]) | \
 		sha1sum | cut -c 1-16) >gen_version.$$$$; \
 	if cmp -s gen_version.$$$$ gen_version.h; then rm gen_version.$$$$; \
 	else mv gen_version.$$$$ gen_version.h; fi)
