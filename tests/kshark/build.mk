@@ -5,7 +5,7 @@
 O ?= build
 
 KSHARK_DIR := $(O)/kshark
-KSHARK_DAT := $(KSHARK_DIR)/waits.dat
+KSHARK_DAT := $(KSHARK_DIR)/waits.dat $(KSHARK_DIR)/proved.dat
 KSHARK_TEST := $(KSHARK_DIR)/test_shark
 KSHARK_OBJ := $(SHARK_C:%.c=$(KSHARK_DIR)/%.o)
 # the join, as the unit tests build it
@@ -18,7 +18,7 @@ FULL_TARGETS += test-kshark-next
 
 .PHONY: check-kshark test-kshark test-kshark-next kshark-picture
 
-$(KSHARK_DAT): tests/kshark/waits.src tests/fixtures/mk_tracedat.py
+$(KSHARK_DAT): $(KSHARK_DIR)/%.dat: tests/kshark/%.src tests/fixtures/mk_tracedat.py
 	@mkdir -p $(@D)
 	$(Q_GEN)python3 tests/fixtures/mk_tracedat.py $< $@
 

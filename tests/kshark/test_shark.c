@@ -225,6 +225,21 @@ static void a_kernel_stack_never_goes_with_the_cookie_of_another_task(void **sta
 	assert_int_equal(r->outcome, SHARK_LOST);
 }
 
+static bool is_whole(const struct shark_model *m, int64_t ts)
+{
+	return shark_get_stack(m, shark_get_request(m, request_at(m, ts))->stack)->whole;
+}
+
+static void a_stack_by_tables_is_whole_wherever_its_addresses_are(void **state)
+{
+	struct shark_model *m = load("../kshark/proved");
+
+	(void)state;
+	counts(m, 2, 0, 0, 0);
+	assert_true(is_whole(m, 1001010));
+	assert_false(is_whole(m, 1002030));
+}
+
 static void a_stack_in_several_records_is_one(void **state)
 {
 	struct shark_model *m = load("more");
@@ -563,6 +578,7 @@ int main(void)
 		TEST(not_recorded_where_nothing_was_dropped),
 		TEST(a_kernel_stack_whose_cookie_was_lost_is_a_lost_request),
 		TEST(a_kernel_stack_never_goes_with_the_cookie_of_another_task),
+		TEST(a_stack_by_tables_is_whole_wherever_its_addresses_are),
 		TEST(a_stack_in_several_records_is_one),
 		TEST(a_stack_in_another_buffer_is_found),
 		TEST(of_equal_stacks_that_of_the_own_buffer_is_taken),
