@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Measurements: see bench/measure. Each of these targets measures one part: make bench-kernel,
 # bench-report, bench-size, bench-start, bench-steps, bench-gen, bench-symbols and bench-tool. make
-# bench-arch measures on s390x, bench-stock measures the kernel that runs and needs root.
+# bench-arch measures on s390x; bench-stock and bench-samples, as root, on the kernel that runs.
 
 O ?= build
 
@@ -28,7 +28,7 @@ BENCH_TARGETS += bench-all
 TEST_NEEDS += $(BENCH_COST) $(BENCH_STEPS) $(BENCH_START) $(BENCH_GEN) $(BENCH_EVENT)
 
 .PHONY: bench-all bench-compare bench-gen bench-kernel bench-report bench-size bench-start \
-	bench-steps bench-stock bench-symbols bench-tool
+	bench-samples bench-steps bench-stock bench-symbols bench-tool
 
 # with the call path of BENCH_COST
 $(BENCH_EVENT): bench/compare/event.c bench/kernel/entries.c bench/kernel/cost.h
@@ -98,6 +98,9 @@ bench-steps: $(BENCH_STEPS)
 # Nothing of the guest; without other work on this machine
 bench-stock: $(O)/trace-ustack
 	@O=$(abspath $(O)) bench/measure stock
+
+bench-samples: $(O)/trace-ustack
+	@O=$(abspath $(O)) bench/measure samples
 
 bench-symbols: $(O)/symbols/lines
 	@O=$(abspath $(O)) bench/measure symbols
