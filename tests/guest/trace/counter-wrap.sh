@@ -21,18 +21,21 @@ for c in $(cat $counter); do
 	check "a counter stays odd" is $((c & 1)) 1
 done
 
-# record_repeated: the same task gets the same cookies again, each time for another stack. The stack
-# nearest in time is the right one. The counter takes two values in turn. With one value, the system
-# calls just before and just after the write could have the same cookie. No system call here lasts
-# for a turn.
+# record_repeated: the same task gets the same cookies again, each time for another stack. The
+# counter takes four values in turn, twice. In between, the task is stopped for longer than
+# JOIN_PERIOD (2^31 ns): the join relies on it that no cookie comes back in less, as a counter that
+# nobody sets needs as long.
 record_repeated()
 {
-	local pid turn=0
+	local pid turn
 	record_callpath $CALLPATH -n 8000 -c 1 -x plain,yield -z 128 &
 	pid=$!
-	while kill -0 $pid 2>/dev/null; do
+	wait_for pgrep -x callpath >/dev/null
+	for turn in 0 1 2 3 4 5 6 7; do
+		[ $turn != 4 ] || { pkill -STOP -x callpath; sleep 2.3; }
+		echo $((0x1000 + turn % 4 * 0x10000)) >$counter
+		[ $turn != 4 ] || pkill -CONT -x callpath
 		sleep 0.03
-		echo $((0x1000 + turn++ % 2 * 0x10000)) >$counter
 	done
 	wait $pid
 }
