@@ -271,7 +271,8 @@ void dw_read_value(const struct dw *dw, const struct dw_unit *u, struct byte_cur
 	default:
 		set_val(val, DW_OTHER, 0);
 		/* after a value of unknown size, nothing can be read */
-		c->bad |= !skip_other_value(c, form);
+		if (!skip_other_value(c, form))
+			bytes_fail(c);
 	}
 	if (c->bad)
 		set_val(val, DW_NONE, 0);
