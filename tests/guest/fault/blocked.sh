@@ -78,7 +78,7 @@ echo 1 >$T/events/raw_syscalls/sys_enter/enable
 $PATHS pauseserved >$TEST_TMP/paths &
 pid=$!
 check "a task pauses" in_state $pid S
-check "recording stops at once" timeout 20 bash -c "echo 0 >$T/tracing_on"
+check "recording stops at once" timeout 120 bash -c "echo 0 >$T/tracing_on"
 cat $T/trace >$TEST_TMP/text
 check "the stack of the task that pauses is incomplete" \
 	have_path 'sys_enter: NR 34 ' --last --flags incomplete

@@ -56,7 +56,7 @@ done
 # waking by an interrupt before that would have the page served, so no other event is recorded.
 FILTER=$T/events/sched/sched_waking/filter
 echo 'comm == "server"' >$FILTER
-record_events sched/sched_waking timeout 20 $PATHS execserved /bin/true
+record_events sched/sched_waking timeout 120 $PATHS execserved /bin/true
 check "execve() does not wait for a page whose server thread has ended" \
 	have_path 'sched_waking: comm=server ' --flags incomplete
 echo 0 >$FILTER

@@ -41,8 +41,8 @@ struct client {
  * struct asked - what a task has requested of a client in this kernel entry
  * @state:	of the client, if it was live during the whole request
  * @any:	there was a request, in any state
- * @unclear:	life of the client in which a request may have been accepted while it
- *		started, so the value of the next request says nothing
+ * @unclear:	life of the client in which a request may have been accepted before it was
+ *		seen live, so the value of the next request says nothing
  * @owed:	the request was accepted and has to be answered
  * @called:	the callback came
  */
@@ -148,7 +148,7 @@ static void request(struct requester *r, int id)
 		/* Cancelled or started meanwhile: a callback may come or not */
 		if (ret >= 0) {
 			a->state = 0;
-			if (before >> 2 != after >> 2 || PHASE(before) == STARTING)
+			if (before >> 2 != after >> 2 || PHASE(before) != LIVE)
 				a->unclear = after >> 2;
 		}
 		return;

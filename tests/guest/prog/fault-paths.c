@@ -331,7 +331,8 @@ static int stopped(const char *how)
 		until_asleep(pid);
 	else if (read(fds[0], &c, 1) != 1)
 		die("read");
-	usleep(100000);
+	else
+		sleep(1);	/* it is on its way to the loop */
 	kill(pid, SIGUSR1);
 	until_stopped(pid);
 	ptrace(PTRACE_GETREGS, pid, NULL, &regs);
@@ -456,6 +457,7 @@ static int faulting(const char *file, const char *script)
 }
 
 static int served = -1;		/* a userfaultfd */
+static pid_t server_tid;
 
 static void *server(void *page)
 {
@@ -463,6 +465,7 @@ static void *server(void *page)
 	struct uffdio_copy copy = { .dst = (uintptr_t)page, .src = (uintptr_t)frame, .len = 4096 };
 	struct uffd_msg msg;
 
+	__atomic_store_n(&server_tid, syscall(SYS_gettid), __ATOMIC_RELEASE);
 	while (read(served, &msg, sizeof(msg)) == sizeof(msg))
 		ioctl(served, UFFDIO_COPY, &copy);
 	return NULL;
@@ -495,7 +498,10 @@ static int exec_served(void)
 
 	if (pthread_create(&t, NULL, server, map + 4096) || pthread_setname_np(t, "server"))
 		die("pthread_create");
-	usleep(100000);
+	/* Only a thread that sleeps is woken */
+	while (!__atomic_load_n(&server_tid, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	until_asleep(server_tid);
 	with_fp((uintptr_t)map + 4096, (uintptr_t)map + 16, SYS_execve, (long)program, (long)argv,
 		(long)(argv + 1));
 	die(program);

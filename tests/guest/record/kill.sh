@@ -46,6 +46,7 @@ $USTACK check --repair >repaired 2>&1
 check "a recorder at work: check --repair keeps the instance" test -e $T/instances/$name
 kill -KILL $guard $recorder
 wait $recorder 2>/dev/null
+check "SIGKILL of recorder and guard: the guard ends" wait_for has_guard_ended
 check "SIGKILL of recorder and guard: the instance is left" test -e $T/instances/$name
 check "SIGKILL of recorder and guard: no table is left" is "$(cat $LIST | wc -l)" 0
 check "SIGKILL of recorder and guard: the file is not complete" test ! -e t.dat
@@ -68,6 +69,7 @@ check "check --repair: nothing is left" nothing_left
 start_recorder "a third time" -a -e sched:sched_switch
 kill -KILL $(find_guard) $recorder
 wait $recorder 2>/dev/null
+check "SIGKILL of a third recorder: the guard ends" wait_for has_guard_ended
 rm -f t.dat.part*
 check "the next recorder succeeds" ustack_record -e sched_switch true
 check "the next recorder removes what a killed recorder left" nothing_left
@@ -76,7 +78,11 @@ check "the next recorder removes what a killed recorder left" nothing_left
 rm -rf $TRACE_USTACK_TABLES t.dat
 $USTACK record -o t.dat -a -e sched >output 2>&1 </dev/null &
 recorder=$!
-sleep 0.5
+has_guard()
+{
+	[ "$(find_guard)" ]
+}
+check "before the recording: there is a guard" wait_for has_guard
 kill -KILL $recorder
 wait $recorder 2>/dev/null
 check "SIGKILL before the recording: the guard ends" wait_for has_guard_ended

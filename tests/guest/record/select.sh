@@ -80,8 +80,9 @@ check "triggers: all stacks are joined" are_all_joined 1
 check "triggers: trace-cmd report reads the file" run_report 1
 are_chosen_stacks()
 {
-	awk '/: +sys_/ { last = $0 }
-	     /<stack trace >/ { if (last !~ /sys_enter.*NR 230/) bad++; n++ }
+	awk 'match($0, /\[[0-9]+\]/) { cpu = substr($0, RSTART, RLENGTH) }
+	     /: +sys_/ { last[cpu] = $0 }
+	     /<stack trace >/ { if (last[cpu] !~ /sys_enter.*NR 230/) bad++; n++ }
 	     END { print n + 0 " stacks, " bad + 0 " of other events"; exit !n || bad }' \
 		$TEST_TMP/report
 }

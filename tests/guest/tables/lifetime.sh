@@ -105,6 +105,7 @@ check "replaced while it runs: recorded" record_running
 check "replaced while it runs: stacks are complete" complete app --flags-only --min 100
 keep $TEST_TMP/trace.dat $TEST_TMP/report
 kill $pid
+wait $pid 2>/dev/null
 check "replaced, a new run: recorded" record_command ./app 0.1
 check "replaced, a new run: no stack is by the old table" \
 	complete app --percent 0 --min 1 --never chain_a

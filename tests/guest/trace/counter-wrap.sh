@@ -28,6 +28,8 @@ done
 record_repeated()
 {
 	local pid turn
+	# the task starts with cookies that no turn gives it
+	echo 0x100000 >$counter
 	record_callpath $CALLPATH -n 8000 -c 1 -x plain,yield -z 128 &
 	pid=$!
 	wait_for pgrep -x callpath >/dev/null

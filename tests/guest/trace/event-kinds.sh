@@ -36,7 +36,12 @@ run_callpath()
 	$CALLPATH -o $TEST_TMP/path -n 100 -x plain,yield
 }
 
+# kernel threads end, too, and have no cookie
+echo 1 >$T/options/event-fork
+echo $$ >$T/set_event_pid
 check_kind "tracepoint" sched/sched_process_exit sched_process_exit run_callpath
+echo >$T/set_event_pid
+echo 0 >$T/options/event-fork
 check_kind "system call enter" syscalls/sys_enter_lseek sys_lseek run_callpath
 check_kind "system call exit" syscalls/sys_exit_lseek sys_lseek run_callpath
 late=1 check_kind "raw system call" raw_syscalls/sys_exit sys_exit run_callpath

@@ -254,7 +254,12 @@ cat $T/instances/m/trace_pipe >$TEST_TMP/text &
 reader=$!
 taskset -c 0 $CALLPATH -o $TEST_TMP/path -n 6000 -x plain -z 256
 echo 0 >$T/instances/m/events/raw_syscalls/sys_enter/enable
-sleep 1
+is_read_to_the_end()
+{
+	is "$(sed -n 's/^entries: //p' $T/instances/m/per_cpu/cpu*/stats | sort -u)" 0
+}
+check "a buffer read all the time: it is read to its end" wait_for is_read_to_the_end
+sleep 0.5	# the reader writes the last part
 kill $reader
 wait $reader 2>/dev/null
 check "a buffer read all the time: more stacks than it holds" at_least "$(count_stacks)" 5000

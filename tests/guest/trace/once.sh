@@ -23,12 +23,11 @@ check "the option is turned on" write 1 $I/once/options/$ONCE
 
 # read_stacks DIR: write a line "TID COOKIE CPU FLAGS FRAME..." to $TEST_TMP/stacks.NAME for each
 # stack in the buffer of the instance, in full or again, in order. A stack that it had not before is
-# "TID COOKIE CPU unknown".
+# "TID COOKIE CPU unknown". Nothing is recorded meanwhile, so that no buffer overflows.
 read_stacks()
 {
 	echo 0 >$1/tracing_on
 	cat $1/trace >$TEST_TMP/text
-	echo 1 >$1/tracing_on
 	python3 - $TEST_TMP/text >$TEST_TMP/stacks.${1##*/} <<-'EOF'
 	import re, sys
 	order, known, last = [], {}, None
@@ -52,6 +51,7 @@ read_stacks()
 	for tid, cookie, cpu, stack in order:
 	    print(tid, cookie, cpu, *stack)
 	EOF
+	echo 1 >$1/tracing_on
 }
 
 count_again()
