@@ -30,17 +30,19 @@ record_repeated()
 	local pid turn
 	# the task starts with cookies that no turn gives it
 	echo 0x100000 >$counter
-	record_callpath $CALLPATH -n 8000 -c 1 -x plain,yield -z 128 &
+	record_callpath $CALLPATH -n 20000 -c 1 -x plain,yield,sleep -z 128 &
 	pid=$!
 	wait_for pgrep -x callpath >/dev/null
 	for turn in 0 1 2 3 4 5 6 7; do
 		[ $turn != 4 ] || { pkill -STOP -x callpath; sleep 2.3; }
 		echo $((0x1000 + turn % 4 * 0x10000)) >$counter
 		[ $turn != 4 ] || pkill -CONT -x callpath
-		sleep 0.03
+		# a program that sleeps takes long to start
+		read -rt 0.03 <>$TEST_TMP/never
 	done
 	wait $pid
 }
+mkfifo $TEST_TMP/never
 check "cookies that come back: recorded" record_repeated
 TRACEEVENT_PLUGIN_DIR=/nowhere trace-cmd report -N -i $TEST_TMP/trace.dat 2>/dev/null |
 	grep user_unwind_stack: >$TEST_TMP/report
