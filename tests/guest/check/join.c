@@ -7,7 +7,8 @@
  *
  * A stack is a chain of records: after each record with MORE, the next record of the same task and
  * cookie continues the stack. Among complete stacks with the same key, the nearest in time belongs
- * to the request.
+ * to the request. One that lies beyond a request of the same task under another cookie belongs to
+ * another kernel entry, and is taken only if there is no other.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,58 +116,75 @@ static void find_first(struct stack *again)
 	again->tgid = best->tgid;
 }
 
-static struct stack *find_nearest(const struct event *ev)
+static struct stack *find_nearest(const struct event *ev, uint64_t since, uint64_t until)
 {
 	struct stack *s, *best = NULL;
 	uint64_t d, best_d = 0;
+	int beyond, best_beyond = 0;
 
 	for (s = *get_bucket(ev->tid, ev->cookie); s; s = s->next) {
 		if (s->tid != ev->tid || s->cookie != ev->cookie || s->flags & STACK_MORE)
 			continue;
+		beyond = s->ts < since || s->ts > until;
 		d = s->ts > ev->ts ? s->ts - ev->ts : ev->ts - s->ts;
-		if (!best || d < best_d) {
+		if (!best || (beyond == best_beyond ? d < best_d : beyond < best_beyond)) {
 			best = s;
 			best_d = d;
+			best_beyond = beyond;
 		}
 	}
 	return best;
 }
 
-/* The last cookie of each task: its stack may be missing because the task is in the kernel */
-static uint64_t *last_cookie;
-static unsigned int max_tid;
+/* A task's requests as they were passed, in one direction */
+struct last {
+	uint64_t	cookie, ts;	/* of the last one */
+	uint64_t	other;		/* when the last one under another cookie was, or @none */
+};
 
-static void find_last_cookies(const struct trace *trace)
+static struct last *make_lasts(const struct trace *trace)
 {
-	unsigned int i;
+	unsigned int i, max_tid = 0;
 
-	for (i = 0; i < trace->nr; i++) {
+	for (i = 0; i < trace->nr; i++)
 		if (trace->event[i].tid > max_tid)
 			max_tid = trace->event[i].tid;
-	}
-	last_cookie = check_memory(calloc(max_tid + 1, sizeof(*last_cookie)));
-	for (i = 0; i < trace->nr; i++) {
-		if (trace->event[i].cookie)
-			last_cookie[trace->event[i].tid] = trace->event[i].cookie;
-	}
+	return check_memory(calloc(max_tid + 1, sizeof(struct last)));
+}
+
+/* The time of the last request under another cookie than that of @ev; @none if there is none */
+static uint64_t pass_request(struct last *last, const struct event *ev, uint64_t none)
+{
+	struct last *l = &last[ev->tid];
+
+	if (l->cookie != ev->cookie)
+		l->other = l->cookie ? l->ts : none;
+	l->cookie = ev->cookie;
+	l->ts = ev->ts;
+	return l->other;
 }
 
 void join_all(struct trace *trace)
 {
+	struct last *before = make_lasts(trace), *after = make_lasts(trace);
+	uint64_t *since = check_memory(calloc(trace->nr + 1, sizeof(*since))), until;
 	struct stack *s;
 	struct event *ev;
 	unsigned int i;
 
-	find_last_cookies(trace);
+	for (i = 0; i < trace->nr; i++)
+		if (trace->event[i].cookie)
+			since[i] = pass_request(before, &trace->event[i], 0);
 	for (i = 0; i < BUCKETS; i++)
 		for (s = buckets[i]; s; s = s->next)
 			if (s->first)
 				find_first(s);
-	for (i = 0; i < trace->nr; i++) {
+	for (i = trace->nr; i-- > 0; ) {
 		ev = &trace->event[i];
 		if (!ev->cookie)
 			continue;
-		s = find_nearest(ev);
+		until = pass_request(after, ev, UINT64_MAX);
+		s = find_nearest(ev, since[i], until);
 		if (s) {
 			ev->status = JOIN_STACK;
 			ev->addr = s->addr;
@@ -175,7 +193,8 @@ void join_all(struct trace *trace)
 			ev->tgid = s->tgid;
 			ev->stack_cpu = s->cpu;
 			s->used++;
-		} else if (last_cookie[ev->tid] == ev->cookie) {
+		} else if (before[ev->tid].cookie == ev->cookie) {
+			/* the task's last cookie: the task can still be in the kernel */
 			ev->status = JOIN_PENDING;
 		} else {
 			ev->status = trace->dropped ? JOIN_LOST : JOIN_NOT_RECORDED;
@@ -188,5 +207,7 @@ void join_all(struct trace *trace)
 			trace->broken += !!(s->flags & STACK_MORE);
 		}
 	}
-	free(last_cookie);
+	free(since);
+	free(after);
+	free(before);
 }
