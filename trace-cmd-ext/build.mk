@@ -35,9 +35,13 @@ endif
 bpf-is-left-out:
 	@echo '  no clang or no libbpf-dev: trace-ustack is built without --source bpf'
 
+# A cross compiler has the headers of libbpf below its sysroot.
+BPF_FLAGS = -target bpfel -mcpu=v3 -g -O2 -Wall -I. -DARCH_$(BPF_ARCH) \
+	$(addprefix -I,$(addsuffix /usr/include,$(PKG_CONFIG_SYSROOT_DIR)))
+
 $(BPF_WALK): trace-cmd-ext/record/bpf/walk.bpf.c
 	@mkdir -p $(@D)
-	$(Q_CC)clang -target bpf -mcpu=v3 -g -O2 -Wall -I. -MMD -MP -c -o $@ $<
+	$(Q_CC)clang $(BPF_FLAGS) -MMD -MP -c -o $@ $<
 
 $(O)/trace-cmd-ext/record/bpf/object.o: trace-cmd-ext/record/bpf/object.S $(BPF_WALK)
 	$(Q_CC)$(CC) -I$(dir $(BPF_WALK)) -c -o $@ $<
@@ -70,7 +74,7 @@ $(O)/trace-cmd-ext/record/bpf/events.o: TOOL_FLAGS += -I$(dir $(BPF_SYSCALLS))
 $(BPF_SYSCALLS): trace-cmd-ext/build.mk
 	@mkdir -p $(@D)
 	$(Q_GEN)echo '#include <sys/syscall.h>' | $(CC) -E -dM - | sed -n \
-		's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' >$@
+		's/^#define __NR\(3264\)\{0,1\}_\([a-z0-9_]*\) \([0-9]*\)$$/[\3] = "\2",/p' >$@
 $(O)/trace-cmd-ext/check/kernel.o: TOOL_FLAGS += -DTRACEEVENT_LIB='"$(TRACEEVENT_LIB)"'
 $(O)/trace-cmd-ext/commands/trace_ustack.o: $(TOOL_VERSION_H)
 $(O)/trace-cmd-ext/commands/trace_ustack.o: TOOL_FLAGS += -include $(TOOL_VERSION_H)

@@ -6,8 +6,12 @@ TOOL_SRC := $(call tool_room,tool stacks flame export report stat record check c
 
 # The source of stacks for stock kernels (record/bpf/) needs clang and libbpf. Without them none.c
 # stands in for it; the files that read its messages stay.
+# The programs are for these machines, both little endian.
+BPF_ARCH_x86_64 := AMD64
+BPF_ARCH_aarch64 := ARM64
+BPF_ARCH := $(BPF_ARCH_$(firstword $(subst -, ,$(shell $(CC) -dumpmachine))))
 ifeq ($(origin HAVE_BPF),undefined)
-HAVE_BPF := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),$(shell \
+HAVE_BPF := $(if $(BPF_ARCH),$(shell \
 	command -v clang >/dev/null && pkg-config --atleast-version=1.0 libbpf && echo 1))
 endif
 BPF_SRC := $(filter-out %.bpf.c,$(call tool_room,record/bpf))

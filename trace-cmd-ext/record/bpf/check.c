@@ -21,6 +21,8 @@
 /* The maple tree of mappings, and bpf_loop() */
 #define MIN_MAJOR	6
 #define MIN_MINOR	1
+/* mapping.bpf.h: kernels count offsets of mappings in their own pages */
+#define PAGE_BYTES	4096
 
 int bpfsrc_set_error(char *why, size_t size, int error, const char *fmt, ...)
 {
@@ -51,8 +53,9 @@ int bpfsrc_check(struct tool_why *why)
 	struct utsname uts;
 	int fd;
 
-#ifndef __x86_64__
-	return tool_set_why(why, -EOPNOTSUPP, NULL, "user stacks by BPF are for x86-64 only");
+#if !defined(__x86_64__) && !defined(__aarch64__)
+	return tool_set_why(why, -EOPNOTSUPP, NULL,
+			    "user stacks by BPF are for x86-64 and arm64 only");
 #endif
 	if (uname(&uts) || sscanf(uts.release, "%u.%u", &major, &minor) != 2)
 		return tool_set_why(why, -EOPNOTSUPP, NULL,
@@ -61,6 +64,10 @@ int bpfsrc_check(struct tool_why *why)
 		return tool_set_why(why, -EOPNOTSUPP, "boot a newer kernel", "user stacks by BPF "
 				    "need Linux %u.%u or newer, and this is %s", MIN_MAJOR,
 				    MIN_MINOR, uts.release);
+	if (sysconf(_SC_PAGESIZE) != PAGE_BYTES)
+		return tool_set_why(why, -EOPNOTSUPP, "boot a kernel with pages of 4 KiB",
+				    "user stacks by BPF need pages of 4 KiB, and this kernel has "
+				    "pages of %ld KiB", sysconf(_SC_PAGESIZE) / 1024);
 	fd = load_empty_program();
 	if (fd == -EPERM || fd == -EACCES)
 		return tool_set_why(why, fd, "run as root",

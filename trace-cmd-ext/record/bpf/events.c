@@ -25,7 +25,11 @@
 
 #include "impl.h"
 
+#ifdef __aarch64__
+#define SYSCALL_PREFIX	"__arm64_"
+#else
 #define SYSCALL_PREFIX	"__x64_"
+#endif
 
 int bpfsrc_add_link(struct bpfsrc_attached *a, int fd)
 {
@@ -335,6 +339,7 @@ static const char *find_function(const char *name)
 	static const char *const other[][2] = {
 		{ "stat", "newstat" }, { "fstat", "newfstat" }, { "lstat", "newlstat" },
 		{ "uname", "newuname" }, { "sendfile", "sendfile64" }, { "umount2", "umount" },
+		{ "fstatat", "newfstatat" },
 	};
 	size_t i;
 

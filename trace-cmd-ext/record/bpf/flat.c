@@ -37,10 +37,15 @@ static struct full_value encode_value(const struct sframe_rule *r)
 				     .reg = r->reg, .add = r->add };
 }
 
-/* Calls push the return address, so its offset from the CFA is that of a word. */
 static int word_of(const struct sframe_arch *arch)
 {
-	return -arch->ra_off;
+	return arch->is_32bit ? 4 : 8;
+}
+
+/* Do calls leave RA in a register? Otherwise they push it. */
+static bool has_link_reg(const struct sframe_arch *arch)
+{
+	return !arch->ra_off;
 }
 
 static bool is_saved(const struct sframe_rule *r, int word)
@@ -48,27 +53,56 @@ static bool is_saved(const struct sframe_rule *r, int word)
 	return r->base == SFRAME_CFA && r->deref && !(r->off % word);
 }
 
+static bool has_plain_cfa(const struct sframe_row *row, int word, int max)
+{
+	return (row->cfa.base == SFRAME_SP || row->cfa.base == SFRAME_FP) && !row->cfa.deref &&
+	       !(row->cfa.off % word) && row->cfa.off / word <= max && row->cfa.off / word >= -max;
+}
+
+static bool has_plain_fp(const struct sframe_row *row, int word)
+{
+	return is_saved(&row->fp, word) && row->fp.off < 0 &&
+	       row->fp.off >= -word * RULE_MAX_FP;
+}
+
+/* RA is pushed by the call. */
 static bool is_plain(const struct sframe_row *row, int word)
 {
-	if (row->flags || row->cfa.deref || row->cfa.off % word ||
-	    (row->cfa.base != SFRAME_SP && row->cfa.base != SFRAME_FP))
+	return !row->flags && has_plain_cfa(row, word, RULE_MAX_CFA) &&
+	       is_saved(&row->ra, word) && row->ra.off == -word &&
+	       (row->fp.base == SFRAME_SAME || has_plain_fp(row, word));
+}
+
+/* RA and FP are saved together, or neither of them is saved. */
+static bool is_plain_link(const struct sframe_row *row, int word, int ra_after_fp)
+{
+	if (row->flags & ~SFRAME_ROW_MANGLED || !has_plain_cfa(row, word, RULE_MAX_LINK_CFA))
 		return false;
-	if (row->cfa.off / word > RULE_MAX_CFA || row->cfa.off / word < -RULE_MAX_CFA)
-		return false;
-	if (!is_saved(&row->ra, word) || row->ra.off != -word)
-		return false;
-	return row->fp.base == SFRAME_SAME ||
-	       (is_saved(&row->fp, word) && row->fp.off < 0 &&
-		row->fp.off >= -word * RULE_MAX_FP);
+	if (row->ra.base == SFRAME_SAME)
+		return row->fp.base == SFRAME_SAME;
+	return is_saved(&row->ra, word) && has_plain_fp(row, word) &&
+	       row->ra.off == row->fp.off + ra_after_fp;
+}
+
+static bool is_saved_at_sp(const struct sframe_rule *r, int off)
+{
+	return r->base == SFRAME_SP && r->deref && r->off == off && !r->add;
 }
 
 /* Is it the row of a signal frame? sig_kind() of step.c asks the same. */
-static bool is_signal(const struct sframe_row *row, const struct sframe_sig *sig)
+static bool is_signal(const struct sframe_row *row, const struct sframe_arch *arch)
 {
-	return row->cfa.base == SFRAME_SP && row->cfa.deref && row->cfa.off == sig->sp &&
-	       !row->cfa.add &&
-	       row->ra.base == SFRAME_SP && row->ra.deref && row->ra.off == sig->ip &&
-	       row->fp.base == SFRAME_SP && row->fp.deref && row->fp.off == sig->fp;
+	const struct sframe_sig *sig = arch->sigs, *end = sig + arch->nr_sigs;
+
+	/* no row says that its CFA is the caller's SP */
+	if (arch->sp_off)
+		return false;
+	for (; sig < end; sig++) {
+		if (is_saved_at_sp(&row->cfa, sig->sp) && is_saved_at_sp(&row->ra, sig->ip) &&
+		    is_saved_at_sp(&row->fp, sig->fp))
+			return true;
+	}
+	return false;
 }
 
 static uint32_t encode_full(struct full_rules *full, const struct sframe_arch *arch,
@@ -82,12 +116,14 @@ static uint32_t encode_full(struct full_rules *full, const struct sframe_arch *a
 	};
 	uint32_t i;
 
-	if (row->flags & ~(SFRAME_ROW_SIGNAL | SFRAME_ROW_FLAGS_KEPT(0xff)))
+	if (row->flags & ~(SFRAME_ROW_SIGNAL | SFRAME_ROW_MANGLED | SFRAME_ROW_FLAGS_KEPT(0xff)))
 		return rule_make_special(RULE_HOLE);
 	if (row->flags & SFRAME_ROW_SIGNAL)
 		r.flags |= FULL_SIGNAL;
+	if (row->flags & SFRAME_ROW_MANGLED)
+		r.flags |= FULL_SIGNED_RA;
 	if (row->ra.base == SFRAME_SAME ||
-	    (row->flags & SFRAME_ROW_SIGNAL && !row->cfa.add && !is_signal(row, arch->sigs)))
+	    (row->flags & SFRAME_ROW_SIGNAL && !row->cfa.add && !is_signal(row, arch)))
 		r.flags |= FULL_DOUBTFUL;
 	for (i = 0; i < full->nr; i++) {
 		if (!memcmp(&full->rule[i], &r, sizeof(r)))
@@ -102,15 +138,19 @@ static uint32_t encode_full(struct full_rules *full, const struct sframe_arch *a
 static uint32_t encode_row(struct full_rules *full, const struct sframe_arch *arch,
 			   const struct sframe_row *row)
 {
-	int word = word_of(arch), fp;
+	uint32_t kind = row->cfa.base == SFRAME_SP ? RULE_SP : RULE_FP;
+	int word = word_of(arch), cfa = row->cfa.off / word;
+	/* only rows that are plain have it */
+	uint32_t fp = -(row->fp.off / word);
 
 	if (row->ra.base == SFRAME_UNDEFINED)
 		return rule_make_special(RULE_OUTERMOST);
-	if (!is_plain(row, word))
-		return encode_full(full, arch, row);
-	fp = row->fp.base == SFRAME_SAME ? 0 : -row->fp.off / word;
-	return rule_make_plain(row->cfa.base == SFRAME_SP ? RULE_SP : RULE_FP,
-			       row->cfa.off / word, fp);
+	if (!has_link_reg(arch) && is_plain(row, word))
+		return rule_make_plain(kind, cfa, fp);
+	if (arch->abi == SFRAME_ABI_ARM64_LE && is_plain_link(row, word, RULE_ARM64_RA_AFTER_FP))
+		return rule_make_link(kind, cfa, fp, row->flags & SFRAME_ROW_MANGLED ?
+						     RULE_SIGNED_RA : 0);
+	return encode_full(full, arch, row);
 }
 
 /* ------------------------------- by address ------------------------------ */
@@ -294,8 +334,22 @@ static int add_segments(struct flat *rows, const struct row_starts *p, const str
 	return ret;
 }
 
-int flat_make(struct flat *rows, struct full_rules *full, const struct gen_table *table,
-	      const struct tables_id *id)
+/* Which tasks of this machine can be walked by tables of an architecture */
+static enum part_abi find_abi(const struct sframe_arch *arch)
+{
+#if defined(__x86_64__)
+	return arch->abi == SFRAME_ABI_AMD64 ? ABI_64 :
+	       arch->abi == SFRAME_ABI_I386 ? ABI_32 : ABI_OTHER;
+#elif defined(__aarch64__)
+	return arch->abi == SFRAME_ABI_ARM64_LE ? ABI_64 : ABI_OTHER;
+#else
+	(void)arch;
+	return ABI_OTHER;
+#endif
+}
+
+int flat_make_any(struct flat *rows, struct full_rules *full, const struct gen_table *table,
+		  const struct tables_id *id)
 {
 	struct row_starts p = {};
 	struct sframe_table t;
@@ -305,9 +359,7 @@ int flat_make(struct flat *rows, struct full_rules *full, const struct gen_table
 	ret = gen_open(table, &t);
 	if (ret)
 		return ret;
-	if (t.arch->abi != SFRAME_ABI_AMD64 && t.arch->abi != SFRAME_ABI_I386)
-		return -EOPNOTSUPP;
-	rows->abi = t.arch->abi == SFRAME_ABI_I386 ? ABI_32 : ABI_64;
+	rows->abi = find_abi(t.arch);
 	ret = add_functions(&p, full, &t);
 	if (!ret)
 		ret = add_segments(rows, &p, id);
@@ -315,6 +367,18 @@ int flat_make(struct flat *rows, struct full_rules *full, const struct gen_table
 	if (ret)
 		flat_free(rows);
 	return ret;
+}
+
+int flat_make(struct flat *rows, struct full_rules *full, const struct gen_table *table,
+	      const struct tables_id *id)
+{
+	struct sframe_table t;
+	int ret = gen_open(table, &t);
+
+	memset(rows, 0, sizeof(*rows));
+	if (!ret && find_abi(t.arch) == ABI_OTHER)
+		ret = -EOPNOTSUPP;
+	return ret ? ret : flat_make_any(rows, full, table, id);
 }
 
 void flat_free(struct flat *rows)

@@ -41,10 +41,14 @@ struct full_rules {
 
 /*
  * Make the rows of @table, for the segments of code of @id. Returns 0, -ENOMEM, -EBADMSG for a
- * broken table, or -EOPNOTSUPP for a table of another architecture than amd64 and i386.
+ * broken table, or -EOPNOTSUPP for a table of another architecture than this machine's; on amd64,
+ * i386 is no other architecture.
  */
 int flat_make(struct flat *rows, struct full_rules *full, const struct gen_table *table,
 	      const struct tables_id *id);
+/* The same for tables of all architectures. The ABI of others is ABI_OTHER: no task has it. */
+int flat_make_any(struct flat *rows, struct full_rules *full, const struct gen_table *table,
+		  const struct tables_id *id);
 void flat_free(struct flat *rows);
 
 /* The words that a part takes in a chunk, and how to write them there; sets the numbers of @part */

@@ -52,7 +52,7 @@ SEC("kprobe.multi")
 int on_function(struct pt_regs *ctx)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
-	u64 parent_ip = 0;
+	u64 parent_ip;
 
 	if (!c || !c->sampling)
 		return 0;
@@ -60,9 +60,8 @@ int on_function(struct pt_regs *ctx)
 		__sync_fetch_and_add(&c->functions_skipped, 1);
 		return 0;
 	}
-	/* the return address is on top of the stack: the function has not yet begun */
-	bpf_probe_read_kernel(&parent_ip, sizeof(parent_ip), (void *)ctx->sp);
-	take_sample(ctx, c, c->function, read_context(), ctx->ip, parent_ip);
+	parent_ip = read_parent_ip(ctx);
+	take_sample(ctx, c, c->function, read_context(), ctx->REGS_IP, parent_ip);
 	return 0;
 }
 

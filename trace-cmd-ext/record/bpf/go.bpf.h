@@ -214,7 +214,7 @@ static __always_inline u64 find_sp(const struct walk *w, struct go_switch *s)
 	}
 	if (s->how != GO_BY_THREAD || w->switched)
 		return 0;
-	g = load_word(task->thread.fsbase + s->tls);
+	g = load_word(get_thread_pointer(task) + s->tls);
 	goroutine = load_word(load_word(g + s->thread) + s->goroutine);
 	if (!goroutine || goroutine == g)
 		return 0;

@@ -4,7 +4,8 @@
  *
  * Names and types only: libbpf finds the offsets in the BTF of the running kernel. So the order of
  * the fields here means nothing, and fields that are not read are left out. A name with three
- * underscores stands for the structure without them, as some kernels have it.
+ * underscores stands for the structure without them, as some kernels have it. Structures of the
+ * names NAME___arch, and struct pt_regs, are in the header of the architecture (arch.bpf.h).
  */
 #ifndef TRACE_USTACK_RECORD_BPF_KERNEL_H
 #define TRACE_USTACK_RECORD_BPF_KERNEL_H
@@ -60,28 +61,11 @@ struct bpf_raw_tracepoint_args {
 #define PF_IO_WORKER	0x10
 #define PF_USER_WORKER	0x4000		/* 6.4; 6.1 to 6.3 do not use the bit */
 #define PF_KTHREAD	0x200000
-#define TS_COMPAT	0x2
 #define VM_EXEC		0x4
-#define ELFCLASS64	2
-#define EM_386		3
-#define NR_EXECVE	59
-#define NR_EXECVE32	11
-#define NR_EXECVE_X32	(0x40000000 | 520)
 #define PAGE_SHIFT	12
 #define PAGE_SIZE	(1ull << PAGE_SHIFT)
-#define USER_CS		0x33
-#define USER_CS_XEN	0xe033
-#define USER32_CS	0x23
-#define USER32_CS_XEN	0xe023
-#define USER_DS		0x2b
-#define USER_DS_XEN	0xe02b
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-struct pt_regs {
-	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
-	unsigned long orig_ax, ip, cs, flags, sp, ss;
-};
 
 struct maple_tree {
 	void *ma_root;
@@ -125,15 +109,6 @@ struct vm_area_struct {
 	struct file *vm_file;
 };
 
-struct vdso_image {
-	void *data;
-};
-
-typedef struct {
-	void *vdso;
-	struct vdso_image *vdso_image;
-} mm_context_t;
-
 /* where uretprobes return to */
 struct xol_area {
 	unsigned long vaddr;
@@ -163,7 +138,6 @@ struct mm_struct___uprobes {
 struct mm_struct {
 	struct maple_tree mm_mt;
 	unsigned long start_stack, arg_start, env_end;
-	mm_context_t context;
 };
 
 /* 6.4 to 6.12 */
@@ -183,16 +157,7 @@ struct mm_struct___613 {
 	} mm_lock_seq;
 };
 
-struct thread_struct {
-	unsigned long fsbase;
-};
-
-struct thread_info {
-	__u32 status;
-};
-
 struct task_struct {
-	struct thread_info thread_info;
 	void *stack;
 	unsigned int flags;
 	struct mm_struct *mm;
@@ -200,7 +165,6 @@ struct task_struct {
 	__u64 start_time, self_exec_id;
 	struct task_struct *group_leader;
 	unsigned long nvcsw, nivcsw;
-	struct thread_struct thread;
 	void *vfork_done;
 };
 

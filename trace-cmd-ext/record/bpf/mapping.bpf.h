@@ -140,13 +140,15 @@ static __always_inline void add_code(struct walk *w, const struct mapping *m)
 	add_hash(w, m->ino << 32 ^ m->ino >> 32 ^ m->dev);
 }
 
+#if HAS_32BIT
 /*
  * Which vDSO does the process have? A process can execute 32-bit and 64-bit code, and has one vDSO
  * in either case. That of x32 programs has rows of its own, too.
  */
 static __always_inline u32 find_vdso(struct walk *w, struct mm_struct *mm)
 {
-	struct vdso_image *image = BPF_CORE_READ(mm, context.vdso_image);
+	struct vdso_image *image = BPF_CORE_READ((struct mm_struct___arch *)mm,
+						 context.vdso_image);
 	u32 head[5] = {};		/* of an ELF file, up to e_machine */
 
 	if ((u64)image == w->vdso_image)
@@ -158,6 +160,13 @@ static __always_inline u32 find_vdso(struct walk *w, struct mm_struct *mm)
 	w->vdso_image = (u64)image;
 	return w->vdso_dev;
 }
+#else
+/* A task runs code of one ABI only. */
+static __always_inline u32 find_vdso(struct walk *w, struct mm_struct *mm)
+{
+	return w->flags & UNWIND_STACK_COMPAT ? VDSO32_DEV : VDSO64_DEV;
+}
+#endif
 
 /* Read the mapping that @addr is in: its number in w->map[], or -1 */
 __noinline int read_mapping(struct walk *w, u64 addr)
@@ -197,7 +206,7 @@ __noinline int read_mapping(struct walk *w, u64 addr)
 		if (read_file(w, m, file))
 			return -1;
 	} else {
-		m->kind = (u64)BPF_CORE_READ(mm, context.vdso) == m->start ? MAP_VDSO : MAP_NO_FILE;
+		m->kind = get_vdso_start(mm) == m->start ? MAP_VDSO : MAP_NO_FILE;
 		if (m->kind == MAP_VDSO)
 			m->dev = find_vdso(w, mm);
 	}
@@ -205,6 +214,11 @@ __noinline int read_mapping(struct walk *w, u64 addr)
 	w->nr_mappings = i + 1;
 	add_code(w, m);
 	return i;
+}
+
+static __always_inline struct mapping *get_mapping(struct walk *w, s64 i)
+{
+	return &w->map[i & (NR_MAPPINGS - 1)];
 }
 
 /* Returns the number of the mapping of @addr. Reads it only if this walk has not read it yet. */

@@ -32,10 +32,6 @@
 #ifndef TRACE_USTACK_RECORD_BPF_PROBE_H
 #define TRACE_USTACK_RECORD_BPF_PROBE_H
 
-/* An NMI can come while the kernel saves the registers of user space. Its stack is in this area. */
-#define CPU_ENTRY_AREA		0xfffffe0000000000ull
-#define CPU_ENTRY_AREA_SIZE	(1ull << 39)
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -66,7 +62,7 @@ int on_probe(struct pt_regs *ctx)
 	h->time = time;
 	if (!c->on || !origin.earlier_time || !is_traced(c, task, &entry))
 		return 1;
-	if (get_address(h, ctx) - CPU_ENTRY_AREA < CPU_ENTRY_AREA_SIZE)
+	if (may_lack_registers(task, get_address(h, ctx)))
 		send_event(c, &origin, 0, MSG_NO_REGISTERS, 0);
 	else
 		start_walk_program(ctx, c, task, entry, &origin, &probe_programs);

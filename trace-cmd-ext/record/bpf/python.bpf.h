@@ -473,7 +473,7 @@ static __always_inline int find_thread(struct walk *w, const struct python_layou
 
 	p->thread = 0;
 	p->thread_before = 0;
-	p->thread_id = task->thread.fsbase;
+	p->thread_id = get_thread_pointer(task);
 	if (read_user(&p->object[0], WORD, p->base + file->runtime + file->interpreters))
 		return -1;
 	/* no interpreter has started */

@@ -16,6 +16,18 @@
 
 #include "msg.h"
 
+/*
+ * Do the programs walk the stacks of 32-bit programs, too? Do they know runtimes (Go, JIT code,
+ * Python)? They read code of amd64 for that. The recorder is for the same architecture.
+ */
+#if defined(ARCH_AMD64) || (defined(__x86_64__) && !defined(ARCH_ARM64))
+#define HAS_32BIT	1
+#define HAS_RUNTIMES	1
+#else
+#define HAS_32BIT	0
+#define HAS_RUNTIMES	0
+#endif
+
 /* A chunk: 32-bit words. Rows are pairs of words: offset in the part, rule */
 #define CHUNK_WORDS	(1u << 19)	/* 2 MiB */
 #define MAX_CHUNKS	512
@@ -69,10 +81,17 @@ struct part {
 /*
  * A rule of 32 bits. The low two bits say what the others are:
  *  RULE_SPECIAL	enum special_rule
- *  RULE_SP, RULE_FP	CFA = SP or FP + word * (rule >> 9, signed); RA is at CFA - word; the FP of
- *			the caller is at CFA - word * (rule >> 2 & 127), or unchanged if that is 0.
- *			A word has 8 bytes, and in rows of ABI_32 it has 4
+ *  RULE_SP, RULE_FP	where the caller is
  *  RULE_FULL		number of a struct full_rule
+ *
+ * amd64 and i386: CFA = SP or FP + word * (rule >> 9, signed); RA is at CFA - word; the FP of the
+ * caller is at CFA - word * (rule >> 2 & 127), or unchanged if that is 0. A word has 8 bytes, and
+ * in rows of ABI_32 it has 4.
+ *
+ * Where a call leaves RA in a register (arm64): CFA = SP or FP + 8 * (rule >> 10, signed). With
+ * n = (rule >> 2 & 127), the FP of the caller is at CFA - 8 * n, and RA is RULE_*_RA_AFTER_FP bytes
+ * above FP. If n is 0, FP is unchanged, and RA is still in the register. RULE_SIGNED_RA: RA is
+ * signed.
  */
 #define RULE_SPECIAL	0
 #define RULE_SP		1
@@ -81,6 +100,9 @@ struct part {
 #define RULE_KIND(rule)	((rule) & 3)
 #define RULE_MAX_FP	127
 #define RULE_MAX_CFA	((1 << 22) - 1)	/* in words */
+#define RULE_MAX_LINK_CFA	((1 << 21) - 1)
+#define RULE_SIGNED_RA	(1u << 9)
+#define RULE_ARM64_RA_AFTER_FP	8
 
 enum special_rule {
 	RULE_UNKNOWN,			/* nothing is known of this code: try the frame pointer */
@@ -104,6 +126,13 @@ static inline __msg32 rule_make_plain(__msg32 kind, int cfa_words, __msg32 fp_wo
 	return (__msg32)cfa_words << 9 | fp_words << 2 | kind;
 }
 
+/* The same, where a call leaves RA in a register; @signed_ra: 0 or RULE_SIGNED_RA */
+static inline __msg32 rule_make_link(__msg32 kind, int cfa_words, __msg32 fp_words,
+				     __msg32 signed_ra)
+{
+	return (__msg32)cfa_words << 10 | signed_ra | fp_words << 2 | kind;
+}
+
 /* enum sframe_base of libunwind-user/sframe/sframe_read.h; flat.c checks that all are equal */
 enum { BASE_SAME, BASE_UNDEFINED, BASE_CFA, BASE_SP, BASE_FP, BASE_REG };
 
@@ -115,12 +144,12 @@ struct full_value {
 
 #define FULL_SIGNAL	0x1		/* the caller was interrupted by a signal */
 #define FULL_DOUBTFUL	0x2		/* look at the code first: is_doubtful() of sframe/step.c */
+#define FULL_SIGNED_RA	0x4
 #define MAX_FULL	4096
 
-/* Values of full_rule.kept, as in sframe_format.h; and the register, as in sframe_amd64.h */
+/* Values of full_rule.kept, as in sframe_format.h */
 #define KEPT_UNKNOWN	0
 #define KEPT_IN_REG	1
-#define REG_KEPT	3
 
 /* An element of an array map. Its size is a multiple of 8: the kernel rounds sizes up to that */
 struct full_rule {

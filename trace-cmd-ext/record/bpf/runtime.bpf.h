@@ -10,6 +10,7 @@
 #ifndef TRACE_USTACK_RECORD_BPF_RUNTIME_H
 #define TRACE_USTACK_RECORD_BPF_RUNTIME_H
 
+#include "mapping.bpf.h"
 #include "state.bpf.h"
 #include "step.bpf.h"
 
@@ -25,11 +26,6 @@ static __always_inline struct runtime *find_runtime(const struct mapping *m)
 	    r->state.mtime_nsec != m->state.mtime_nsec)
 		return NULL;
 	return r;
-}
-
-static __always_inline struct mapping *get_mapping(struct walk *w, s64 i)
-{
-	return &w->map[i & (NR_MAPPINGS - 1)];
 }
 
 static __always_inline bool is_in(u64 off, const struct file_range *range)

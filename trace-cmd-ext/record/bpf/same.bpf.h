@@ -18,7 +18,7 @@
 #ifndef TRACE_USTACK_RECORD_BPF_SAME_H
 #define TRACE_USTACK_RECORD_BPF_SAME_H
 
-#include "python.bpf.h"
+#include "runtimes.bpf.h"
 #include "state.bpf.h"
 
 /* The count of changes of the task's mappings; 0: not known, or a change is under way */

@@ -5,10 +5,7 @@
 #ifndef TRACE_USTACK_RECORD_BPF_STATE_H
 #define TRACE_USTACK_RECORD_BPF_STATE_H
 
-#include "kernel.h"
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
-#include "rule.h"
+#include "arch.bpf.h"
 
 #define NR_MAPPINGS	MSG_MAX_CODE
 
@@ -22,6 +19,7 @@
 #define FRAME_EXACT	0x1
 #define FRAME_INNERMOST	0x2
 #define FRAME_SIGNAL	0x4
+#define FRAME_NO_SP	0x10
 #define FRAME_KEPT	0x20
 #define FRAME_KEPT_AT	0x40
 
@@ -32,18 +30,8 @@
 /* Where a new thread starts: bytes of code, and words on its stack */
 #define START_CODE	256
 #define START_WORDS	2
-#define NR_REGS		16
-#define NR_REGS32	8
-/* The frame of a signal: offsets of registers from SP, and the code that leads there */
-#define SIG_SP		160
-#define SIG_IP		168
-#define SIG_FP		120
-#define SIG_CODE	9
-#define SIG_SYSCALL	7
-/* The signal frame of a 32-bit program: offsets from its sigcontext on, see sframe_i386.h */
-#define SIG32_FP	24
-#define SIG32_SP	28
-#define SIG32_IP	56
+/* From the return of the function that the thread has called to after the system call that ends it */
+#define START_EXIT	8
 
 enum mapping_kind {
 	MAP_FILE,
@@ -89,6 +77,9 @@ struct walk_key {
 	u64 ip, sp, fp;
 	u64 stack_start, start_size;
 	u64 start_ip;			/* where the thread started; 0: a program */
+#if HAS_LINK_REG
+	u64 link;			/* REG_LINK: RA, if the function has not saved it */
+#endif
 };
 
 /* A walk whose result was sent. */
@@ -174,8 +165,11 @@ struct walk {
 	u64 ip, sp, fp;
 	u64 frame_flags;
 	u64 signal_frame;		/* FRAME_SIGNAL: its SP; 32-bit: its sigcontext */
-	u64 kept;			/* FRAME_KEPT: rbx; FRAME_KEPT_AT: its address */
+	u64 kept;			/* FRAME_KEPT: REG_KEPT; FRAME_KEPT_AT: its address */
 	u64 value;			/* what read_reg() found */
+#if HAS_SIGNED_RA
+	u64 signature;			/* the bits of RA that can be signed */
+#endif
 	u64 trampoline;			/* the page that uprobes have put in; 0: none */
 	u64 vdso_image;			/* the image that vdso_dev was found for */
 	u64 vdso_dev;			/* VDSO64_DEV, VDSO32_DEV or VDSOX32_DEV */
@@ -195,7 +189,7 @@ struct walk {
 	u64 window[WINDOW];
 	u64 word;			/* what read_word() has read */
 	struct trail trail;
-	u64 reg[NR_REGS];		/* of the innermost frame, by DWARF number */
+	u64 reg[REG_SLOTS];		/* of the innermost frame, by DWARF number */
 
 	u32 flags;			/* msg_stack.flags */
 	u32 nr;				/* frames */
@@ -270,7 +264,7 @@ struct {
  * ends.
  */
 struct saved_stack {
-	u64 ip, sp, orig_ax;		/* at the entry; on_exec() stores the new program's */
+	u64 ip, sp, syscall;		/* at the entry; on_exec() stores the new program's */
 	u64 mm, exec_id;		/* at the walk; exec_id: from on_exec() */
 	u64 stack;			/* msg_stack.id; 0: none */
 	u32 reason;

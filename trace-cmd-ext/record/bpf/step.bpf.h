@@ -2,8 +2,13 @@
 /*
  * step.bpf.h - from a frame to its caller, as libunwind-user/sframe/step.c
  *
- * Each function that reads words of the program exists twice, for words of 8 and of 4 bytes. @size
- * is a constant in each of them. A walk chooses once which of them it uses.
+ * Where programs can be 32-bit programs, each function that reads words of the program exists
+ * twice, for words of 8 and of 4 bytes. @size is a constant in each of them. A walk chooses once
+ * which of them it uses.
+ *
+ * Where calls leave RA in a register, only the rule of a frame says whether it is still there. It
+ * is known in an innermost frame and in one that a signal interrupted. Calls do not move SP there,
+ * and a frame record can be anywhere in its frame: after a step by FP, SP is not known.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_STEP_H
 #define TRACE_USTACK_RECORD_BPF_STEP_H
@@ -17,6 +22,11 @@ enum step {
 	STEP_NOT_READABLE,
 	STEP_WRONG,			/* the rule cannot be right here */
 };
+
+/* An end that step_by_rule() has noted */
+#define STEP_ENDED	(STEP_WRONG + 1)
+/* The rule is right, and what it needs is not known: there is no other way to go on */
+#define STEP_STUCK	(STEP_WRONG + 2)
 
 /* This walk cannot be compared with a later one. */
 static __always_inline void forget_trail(struct walk *w)
@@ -78,15 +88,10 @@ static __always_inline int read_word_to(struct walk *w, u64 *to, u64 addr, const
 	return ret;
 }
 
-/* Offsets of registers in a signal frame, by DWARF number */
-const volatile short sig_regs[NR_REGS] SEC(".rodata") = {
-	144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96,
-};
-
-/* Offsets from the sigcontext of a 32-bit program on: eax, ecx, edx, ebx, esp, ebp, esi, edi */
-const volatile short sig32_regs[NR_REGS32] SEC(".rodata") = {
-	44, 40, 36, 32, SIG32_SP, SIG32_FP, 20, 16,
-};
+#if !HAS_32BIT
+#define NR_REGS32		0
+#define get_sig32_offset(reg)	0
+#endif
 
 static __always_inline int read_sized_reg(struct walk *w, u32 reg, const u32 size)
 {
@@ -95,15 +100,14 @@ static __always_inline int read_sized_reg(struct walk *w, u32 reg, const u32 siz
 	if (reg >= (size == WORD ? NR_REGS : NR_REGS32))
 		return STEP_WRONG;
 	if (w->frame_flags & FRAME_INNERMOST) {
-		w->value = w->reg[reg & (NR_REGS - 1)];
+		w->value = w->reg[reg & (REG_SLOTS - 1)];
 		/* registers are not in the trail */
 		forget_trail(w);
 		return STEP_DONE;
 	}
 	if (w->frame_flags & FRAME_SIGNAL) {
 		addr = w->signal_frame;
-		addr += size == WORD ? sig_regs[reg & (NR_REGS - 1)] :
-				       sig32_regs[reg & (NR_REGS32 - 1)];
+		addr += size == WORD ? get_sig_offset(reg) : get_sig32_offset(reg);
 	} else if (w->frame_flags & (FRAME_KEPT | FRAME_KEPT_AT) && reg == REG_KEPT) {
 		addr = w->kept;
 		if (w->frame_flags & FRAME_KEPT) {
@@ -122,9 +126,42 @@ __noinline int read_reg(struct walk *w, u32 reg)
 	return w ? read_sized_reg(w, reg, WORD) : STEP_WRONG;
 }
 
+#if HAS_32BIT
 __noinline int read_reg32(struct walk *w, u32 reg)
 {
 	return w ? read_sized_reg(w, reg, WORD32) : STEP_WRONG;
+}
+#else
+#define read_reg32(w, reg)	STEP_WRONG
+#endif
+
+/* RA of a function that has not saved it */
+static __always_inline int read_link(struct walk *w, u64 *ra)
+{
+#if HAS_LINK_REG
+	int ret;
+
+	/* walks with other values of this register are other walks: it needs no place in the trail */
+	if (w->frame_flags & FRAME_INNERMOST) {
+		*ra = w->key.link;
+		return STEP_DONE;
+	}
+	ret = read_reg(w, REG_LINK);
+	*ra = w->value;
+	return ret;
+#else
+	return STEP_WRONG;
+#endif
+}
+
+/* RA without its signature */
+static __always_inline u64 strip_ra(const struct walk *w, u64 ra)
+{
+#if HAS_SIGNED_RA
+	return ra & ~w->signature;
+#else
+	return ra;
+#endif
 }
 
 /* Find REG_KEPT in the caller's frame, as flags and @kept, as find_kept_reg() of step.c. */
@@ -158,6 +195,8 @@ static __always_inline int read_value(struct walk *w, const struct full_value *v
 	if (v->base == BASE_CFA) {
 		value = cfa;
 	} else if (v->base == BASE_SP) {
+		if (HAS_LINK_REG && w->frame_flags & FRAME_NO_SP)
+			return STEP_STUCK;
 		value = w->sp;
 	} else if (v->base == BASE_FP) {
 		value = w->fp;
@@ -188,27 +227,32 @@ static __always_inline bool is_sp_at(const struct full_value *v, int off)
 static __always_inline bool find_signal_frame(struct walk *w, const struct full_rule *r,
 					      const u32 size)
 {
+#if HAS_32BIT
 	int at = r->cfa.off - SIG32_SP;
 
-	if (size == WORD) {
-		w->signal_frame = w->sp;
-		return is_sp_at(&r->cfa, SIG_SP) && is_sp_at(&r->ra, SIG_IP) &&
-		       is_sp_at(&r->fp, SIG_FP);
+	if (size == WORD32) {
+		w->signal_frame = w->sp + at;
+		return is_sp_at(&r->cfa, at + SIG32_SP) && is_sp_at(&r->ra, at + SIG32_IP) &&
+		       is_sp_at(&r->fp, at + SIG32_FP);
 	}
-	w->signal_frame = w->sp + at;
-	return is_sp_at(&r->cfa, at + SIG32_SP) && is_sp_at(&r->ra, at + SIG32_IP) &&
-	       is_sp_at(&r->fp, at + SIG32_FP);
+#endif
+	w->signal_frame = w->sp;
+	return is_sp_at(&r->cfa, SIG_SP) && is_sp_at(&r->ra, SIG_IP) &&
+	       is_sp_at(&r->fp, SIG_FP);
 }
 
 static __always_inline int step_rule(struct walk *w, const u32 size)
 {
 	u64 cfa = 0, ra = 0, kept = 0, keeps, fp;
 	struct full_rule *r = &w->rule;
+	bool in_link;
 	int ret;
 
 	if (r->ra.base == BASE_UNDEFINED)
 		return STEP_OUTERMOST;
-	if (r->cfa.base == BASE_CFA || r->cfa.base == BASE_SAME || r->ra.base == BASE_SAME)
+	in_link = HAS_LINK_REG && r->ra.base == BASE_SAME;
+	if (r->cfa.base == BASE_CFA || r->cfa.base == BASE_SAME ||
+	    (r->ra.base == BASE_SAME && !in_link))
 		return STEP_WRONG;
 	ret = read_value(w, &r->cfa, 0, &cfa, size);
 	if (ret)
@@ -222,9 +266,11 @@ static __always_inline int step_rule(struct walk *w, const u32 size)
 	}
 	if (cfa % size)
 		return STEP_WRONG;
-	ret = read_value(w, &r->ra, cfa, &ra, size);
+	ret = in_link ? read_link(w, &ra) : read_value(w, &r->ra, cfa, &ra, size);
 	if (ret)
 		return ret;
+	if (r->flags & FULL_SIGNED_RA)
+		ra = strip_ra(w, ra);
 	fp = w->fp;
 	if (r->fp.base != BASE_SAME) {
 		ret = read_value(w, &r->fp, cfa, &fp, size);
@@ -261,11 +307,16 @@ __noinline int step_full(struct walk *w)
 	return w ? step_rule(w, WORD) : STEP_WRONG;
 }
 
+#if HAS_32BIT
 __noinline int step_full32(struct walk *w)
 {
 	return w ? step_rule(w, WORD32) : STEP_WRONG;
 }
+#else
+#define step_full32(w)		STEP_WRONG
+#endif
 
+#if !HAS_LINK_REG
 static __always_inline int step_plain(struct walk *w, u32 rule, const u32 size)
 {
 	u64 cfa = RULE_KIND(rule) == RULE_SP ? w->sp : w->fp, fp_off, fp, ra = 0;
@@ -292,30 +343,11 @@ static __always_inline int step_plain(struct walk *w, u32 rule, const u32 size)
 	w->frame_flags = 0;
 	return STEP_DONE;
 }
+#endif
 
-/* mov $15, %rax; syscall */
-static __always_inline bool is_sig_code(u64 addr)
+/* Return to the code that a signal interrupted. */
+static __always_inline int leave_signal_frame(struct walk *w)
 {
-	u64 code[2] = {};
-
-	return !bpf_probe_read_user(code, SIG_CODE, (void *)addr) &&
-	       code[0] == 0x0f0000000fc0c748ull && code[1] == 0x05;
-}
-
-/* Without a row, the instructions identify the code that returns from a signal handler. */
-__noinline int step_sigreturn(struct walk *w)
-{
-	u64 ip;
-
-	if (!w)
-		return STEP_WRONG;
-	/* code is not in the trail */
-	forget_trail(w);
-	ip = w->ip;
-	if (!is_sig_code(ip) &&
-	    !(w->frame_flags & FRAME_EXACT && (is_sig_code(ip - SIG_SYSCALL) ||
-					 is_sig_code(ip - SIG_CODE))))
-		return STEP_WRONG;
 	__builtin_memset(&w->rule, 0, sizeof(w->rule));
 	w->rule.cfa.base = BASE_SP;
 	w->rule.cfa.deref = 1;
@@ -330,6 +362,88 @@ __noinline int step_sigreturn(struct walk *w)
 	return step_full(w);
 }
 
+#if !HAS_LINK_REG
+/* Without a row, the instructions identify the code that returns from a signal handler. */
+__noinline int step_sigreturn(struct walk *w)
+{
+	if (!w)
+		return STEP_WRONG;
+	/* code is not in the trail */
+	forget_trail(w);
+	if (is_sigreturn(w->ip, w->frame_flags & FRAME_EXACT) <= 0)
+		return STEP_WRONG;
+	return leave_signal_frame(w);
+}
+#else
+/*
+ * Where RA is still in the link register, the rule can be that of other code, which is before the
+ * code that returns from a signal handler. So the instructions say first what it is, as
+ * is_doubtful() of step.c. They need no place in the trail: each rule of a file is for the code
+ * that the file has.
+ */
+__noinline int step_sigreturn_in_file(struct walk *w)
+{
+	int ret;
+
+	if (!w)
+		return STEP_WRONG;
+	ret = is_sigreturn(w->ip, w->frame_flags & FRAME_EXACT);
+	if (ret <= 0)
+		return ret ? STEP_NOT_READABLE : STEP_WRONG;
+	ret = leave_signal_frame(w);
+	/* it is no other code */
+	return ret == STEP_WRONG ? STEP_STUCK : ret;
+}
+
+static __always_inline int step_sigreturn(struct walk *w)
+{
+	/* code is not in the trail */
+	forget_trail(w);
+	return step_sigreturn_in_file(w);
+}
+
+static __always_inline int step_plain(struct walk *w, u32 rule, const u32 size)
+{
+	u64 cfa = RULE_KIND(rule) == RULE_SP ? w->sp : w->fp, fp = w->fp, ra = 0, at;
+	u32 fp_off = (rule >> 2 & RULE_MAX_FP) * WORD;
+	int ret;
+
+	if (!fp_off) {
+		ret = step_sigreturn_in_file(w);
+		if (ret != STEP_WRONG)
+			return ret;
+	}
+	if (RULE_KIND(rule) == RULE_SP && w->frame_flags & FRAME_NO_SP)
+		return STEP_STUCK;
+	cfa += (s64)((s32)rule >> 10) * WORD;
+	at = cfa - fp_off;
+	if (cfa <= w->sp && (cfa < w->sp || !(w->frame_flags & FRAME_EXACT) ||
+			     (fp_off && at + RULE_RA_AFTER_FP < w->sp)))
+		return STEP_WRONG;
+	if (cfa % WORD)
+		return STEP_WRONG;
+	if (fp_off) {
+		ret = read_word_to(w, &fp, at, WORD);
+		if (!ret)
+			ret = read_word_to(w, &ra, at + RULE_RA_AFTER_FP, WORD);
+	} else {
+		ret = read_link(w, &ra);
+	}
+	if (ret)
+		return ret;
+	if (rule & RULE_SIGNED_RA)
+		ra = strip_ra(w, ra);
+	if (!ra)
+		return STEP_OUTERMOST;
+	w->fp = fp;
+	w->ip = ra;
+	w->sp = cfa;
+	w->frame_flags = 0;
+	return STEP_DONE;
+}
+#endif
+
+#if HAS_32BIT
 /* mov $173, %eax; int $0x80, and pop %eax; mov $119, %eax; int $0x80 */
 #define RT_CODE32	0x80cd000000adb8ull
 #define RT_MASK32	0xffffffffffffffull
@@ -386,7 +500,11 @@ __noinline int step_sigreturn32(struct walk *w)
 	w->rule.flags = FULL_SIGNAL;
 	return step_full32(w);
 }
+#else
+#define step_sigreturn32(w)	STEP_WRONG
+#endif
 
+#if HAS_RUNTIMES
 /* sub $n, %rsp; call *REG */
 #define THUNK_BEFORE	0xd0ff00ec8348ull
 #define THUNK_BEFORE_MASK	0xf8ff00ffffffull
@@ -461,6 +579,7 @@ __noinline int step_thunk(struct walk *w)
 	w->frame_flags = 0;
 	return STEP_DONE;
 }
+#endif
 
 #define MAX_RETURNS	64		/* MAX_URETPROBE_DEPTH */
 
@@ -505,13 +624,18 @@ __noinline int find_return(struct walk *w)
 
 	if (!w || w->frame_flags & (FRAME_INNERMOST | FRAME_EXACT) || w->ip != w->trampoline)
 		return 1;
+	if (HAS_LINK_REG && w->frame_flags & FRAME_NO_SP)
+		return 1;
 	/* the word in the trail is the trampoline whatever the return address is */
 	forget_trail(w);
 	l.at = BPF_CORE_READ(task, utask, return_instances);
-	l.stack = w->sp - (w->flags & UNWIND_STACK_COMPAT ? WORD32 : WORD);
+	/* SP at the start of the function: a call has pushed RA, or left it in a register */
+	l.stack = w->sp;
+	if (!HAS_LINK_REG)
+		l.stack -= w->flags & UNWIND_STACK_COMPAT ? WORD32 : WORD;
 	l.to = w->trampoline;
 	bpf_loop(MAX_RETURNS, compare_instance, &l, 0);
-	w->ip = l.to;
+	w->ip = strip_ra(w, l.to);
 	return w->ip == w->trampoline;
 }
 
@@ -536,12 +660,14 @@ static __always_inline int step_by_fp(struct walk *w, const u32 size, u32 compil
 		w->maybe_jit = 1;
 	else
 		w->flags |= UNWIND_STACK_FRAME_POINTER;
+	/* no rule says whether it is signed */
+	ra = strip_ra(w, ra);
 	if (!ra)
 		return STEP_OUTERMOST;
 	w->fp = fp;
 	w->ip = ra;
 	w->sp = cfa;
-	w->frame_flags = 0;
+	w->frame_flags = HAS_LINK_REG ? FRAME_NO_SP : 0;
 	if (!w->fp_frame)
 		w->fp_frame = w->nr + 1;
 	return STEP_DONE;
@@ -556,9 +682,13 @@ __noinline int step_fp(struct walk *w, u32 compiled)
 	return w ? step_by_fp(w, WORD, compiled) : STEP_WRONG;
 }
 
+#if HAS_32BIT
 __noinline int step_fp32(struct walk *w)
 {
 	return w ? step_by_fp(w, WORD32, 0) : STEP_WRONG;
 }
+#else
+#define step_fp32(w)		STEP_WRONG
+#endif
 
 #endif

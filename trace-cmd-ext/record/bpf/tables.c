@@ -344,7 +344,7 @@ static void store_runtime(struct bpfsrc_tables *t, int fd, const struct seen_fil
 	struct part_key key = { .ino = seen->ino, .dev = seen->dev };
 	struct runtime r;
 
-	if (!bpfsrc_find_runtime(fd, &r))
+	if (!HAS_RUNTIMES || !bpfsrc_find_runtime(fd, &r))
 		return;
 	r.state = seen->state;
 	bpf_map_update_elem(t->maps.runtimes, &key, &r, BPF_ANY);
@@ -372,7 +372,7 @@ static uint32_t store_python(struct bpfsrc_tables *t, int fd)
 	struct python_layout p;
 	uint32_t nr;
 
-	if (t->maps.pythons < 0 || !bpfsrc_find_python(fd, &p))
+	if (!HAS_RUNTIMES || t->maps.pythons < 0 || !bpfsrc_find_python(fd, &p))
 		return 0;
 	pthread_mutex_lock(&t->lock);
 	nr = add_python(t, &p);
@@ -447,7 +447,8 @@ static int store_vdso(struct bpfsrc_tables *t, const struct seen_file *vdso, str
 
 /*
  * If a vDSO gets no table now, it has none for the whole recording. A kernel that runs no 32-bit
- * programs (-ENOEXEC) needs no table for their vDSO.
+ * programs (-ENOEXEC) needs no table for their vDSO. The programs for other architectures than amd64
+ * look up nothing for 32-bit programs.
  */
 static void add_vdsos(struct bpfsrc_tables *t)
 {
@@ -461,6 +462,8 @@ static void add_vdsos(struct bpfsrc_tables *t)
 		ret = store_vdso(t, &vdso, &id, &table);
 	if (ret)
 		store_empty_parts(t, &vdso, 0);
+	if (!HAS_32BIT)
+		return;
 	vdso.dev = VDSO32_DEV;
 	ret = tables_make_vdso32_table(&id, &table);
 	if (!ret)

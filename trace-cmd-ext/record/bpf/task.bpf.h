@@ -41,10 +41,10 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	 */
 	asm volatile("r1 = %1\n\tw1 = w1\n\t%0 = r1" : "=r"(half) : "r"(regs) : "r1");
 	child_regs = BPF_CORE_READ(child, stack) + (u32)(half - (u32)(u64)task->stack);
-	sp = BPF_CORE_READ(child_regs, sp);
-	if (sp != regs->sp) {
+	sp = BPF_CORE_READ(child_regs, REGS_SP);
+	if (sp != regs->REGS_SP) {
 		new.stack_start = sp;
-		new.start_ip = BPF_CORE_READ(child_regs, ip);
+		new.start_ip = BPF_CORE_READ(child_regs, REGS_IP);
 	}
 	new.start_time = BPF_CORE_READ(child, start_time);
 	pid = BPF_CORE_READ(child, pid);
@@ -70,9 +70,9 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 
 	/* see find_saved_stack() */
 	if (saved && regs) {
-		saved->ip = regs->ip;
-		saved->sp = regs->sp;
-		saved->orig_ax = regs->orig_ax;
+		saved->ip = regs->REGS_IP;
+		saved->sp = regs->REGS_SP;
+		saved->syscall = regs->REGS_SYSCALL;
 		saved->exec_id = task->self_exec_id;
 	}
 	t = bpf_map_lookup_elem(&tasks, &old);

@@ -17,8 +17,10 @@
  * All functions that are not static are verified by themselves, whatever their arguments are. They
  * keep their state in map values: the verifier need not follow these through loops.
  *
+ *	arch.bpf.h	what the programs must know about the architecture
  *	state.bpf.h	the maps, and what a walk keeps
  *	mapping.bpf.h, find_rule.bpf.h, step.bpf.h	from a frame to the next one
+ *	runtimes.bpf.h	the next three, where they are known
  *	go.bpf.h	stacks of goroutines
  *	runtime.bpf.h	JIT code
  *	python.bpf.h	the functions of Python
@@ -33,10 +35,8 @@
 #include "busy.bpf.h"
 #include "count.bpf.h"
 #include "find_rule.bpf.h"
-#include "go.bpf.h"
 #include "mapping.bpf.h"
-#include "python.bpf.h"
-#include "runtime.bpf.h"
+#include "runtimes.bpf.h"
 #include "same.bpf.h"
 #include "send.bpf.h"
 #include "state.bpf.h"
@@ -56,8 +56,14 @@ static __always_inline int end_walk(struct walk *w, u32 flags, u32 reason)
 	return 1;
 }
 
-/* An end that step_by_rule() has noted */
-#define STEP_ENDED	(STEP_WRONG + 1)
+/*
+ * Where RA can be in a register, a function without a rule that was interrupted may have the FP of
+ * its caller.
+ */
+static __always_inline bool may_follow_fp(const struct walk *w)
+{
+	return !HAS_LINK_REG || !(w->frame_flags & FRAME_EXACT);
+}
 
 /* No table covers the code: it may be a thunk, or switch stacks. Otherwise follow the FP. */
 static __always_inline int step_without_rule(struct walk *w, int map, u64 *sp, const u32 size)
@@ -74,7 +80,7 @@ static __always_inline int step_without_rule(struct walk *w, int map, u64 *sp, c
 	}
 	if (ret == STEP_WRONG && size == WORD && w->fp < w->sp)
 		enter_own_stack(w, map);
-	if (ret == STEP_WRONG)
+	if (ret == STEP_WRONG && may_follow_fp(w))
 		ret = size == WORD ? step_fp(w, may_be_jit(w, map)) : step_fp32(w);
 	if (ret != STEP_WRONG)
 		return ret;
@@ -119,11 +125,46 @@ static __always_inline int step_by_rule(struct walk *w, u32 rule, int map, u64 *
 	return ret;
 }
 
+enum start {
+	START_NO,
+	START_YES,
+	START_MAYBE,			/* this is not known */
+};
+
+/*
+ * Is this where the stack starts? Nothing is above that. A thread starts after the system call of
+ * the thread that made it. The rules there are right for the old thread only. The new thread calls
+ * its function from near there. That code may have a frame of at most START_WORDS.
+ */
+static __always_inline enum start is_start(struct walk *w)
+{
+	u64 link;
+
+	if (w->sp - w->key.stack_start >= w->key.start_size)
+		return START_NO;
+	if (w->key.start_ip && w->ip - w->key.start_ip >= START_CODE)
+		return START_NO;
+	if (!HAS_LINK_REG || !(w->frame_flags & FRAME_EXACT))
+		return START_YES;
+	/* A call does not move SP: it may be a function that has no frame yet, and the rule knows */
+	if (!w->key.start_ip)
+		return START_NO;
+	/* The function of the thread may be near its start. It would return to there. */
+	if (w->ip == w->key.start_ip)
+		return START_YES;
+	if (read_link(w, &link))
+		return START_MAYBE;
+	link = strip_ra(w, link);
+	return link - w->key.start_ip >= START_CODE || w->ip - link <= START_EXIT ?
+	       START_YES : START_MAYBE;
+}
+
 /* One frame: note it, and go to its caller. 1: the walk has ended */
 static __always_inline int step_frame(struct walk *w, const u32 size)
 {
 	u32 rule = rule_make_special(RULE_UNKNOWN), nr;
 	u32 exact = w->frame_flags & FRAME_EXACT;
+	enum start start;
 	u64 pc, sp = w->sp;
 	int map, ret;
 
@@ -149,14 +190,13 @@ static __always_inline int step_frame(struct walk *w, const u32 size)
 	w->nr = nr + 1;
 	add_hash(w, w->ip);
 
-	/*
-	 * Nothing is above the start of the stack. A thread starts after the system call of the
-	 * thread that made it. The rules there are right for the old thread only. The new thread
-	 * calls its function from near there. That code may have a frame of at most START_WORDS.
-	 */
-	if (w->sp - w->key.stack_start < w->key.start_size &&
-	    (!w->key.start_ip || w->ip - w->key.start_ip < START_CODE))
+	if (!HAS_32BIT && w->flags & UNWIND_STACK_COMPAT)
+		return end_walk(w, UNWIND_STACK_INCOMPLETE, MSG_OTHER_ABI);
+	start = is_start(w);
+	if (start == START_YES)
 		return end_walk(w, 0, MSG_OK);
+	if (start == START_MAYBE)
+		return end_walk(w, UNWIND_STACK_INCOMPLETE, MSG_HOLE);
 	if (w->maybe_jit && map >= 0 && get_mapping(w, map)->kind != MAP_NO_FILE)
 		settle_jit_frames(w, map, pc);
 	if (map >= 0) {
@@ -188,11 +228,6 @@ __noinline int walk_frame(struct walk *w)
 	return w ? step_frame(w, WORD) : 1;
 }
 
-__noinline int walk_frame32(struct walk *w)
-{
-	return w ? step_frame(w, WORD32) : 1;
-}
-
 struct loop {
 	struct walk *w;
 };
@@ -202,20 +237,28 @@ static long loop_frame(u32 i, struct loop *l)
 	return walk_frame(l->w) ? 1 : 0;
 }
 
+#if HAS_32BIT
+__noinline int walk_frame32(struct walk *w)
+{
+	return w ? step_frame(w, WORD32) : 1;
+}
+
 static long loop_frame32(u32 i, struct loop *l)
 {
 	return walk_frame32(l->w) ? 1 : 0;
 }
+#endif
 
 /*
- * The registers that user space entered the kernel with. false: there are none, or their segments
- * do not start at address 0. The code segment says whether this is 32-bit code.
+ * The registers that user space entered the kernel with. false: there are none, or they do not say
+ * where the stack is.
  */
 static __always_inline bool start_walk(struct walk *w, struct task_struct *task,
 				       struct mm_struct *mm)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-	u64 cs, ss, start, arg;
+	enum user_abi abi;
+	u64 start, arg;
 
 	w->flags = 0;
 	w->reason = MSG_OK;
@@ -235,14 +278,11 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task,
 	w->trail.nr_windows = 0;
 	if (!mm || !regs)
 		return false;
-	cs = regs->cs;
-	if (cs != USER_CS && cs != USER_CS_XEN) {
-		ss = regs->ss;
-		if ((cs != USER32_CS && cs != USER32_CS_XEN) ||
-		    (ss != USER_DS && ss != USER_DS_XEN))
-			return false;
+	abi = get_user_abi(regs);
+	if (abi == USER_UNKNOWN)
+		return false;
+	if (abi == USER_32)
 		w->flags = UNWIND_STACK_COMPAT;
-	}
 	/*
 	 * Between the old program and the new one, registers and memory do not belong together.
 	 * find_saved_stack() has the stack then, unless the kernel skipped the program that keeps
@@ -264,9 +304,9 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task,
 	w->key.exec_id = task->self_exec_id | (w->flags & UNWIND_STACK_COMPAT ? IN_COMPAT : 0);
 	w->key.mm = (u64)mm;
 	w->key.changes = count_changes(mm);
-	w->ip = regs->ip;
-	w->sp = regs->sp;
-	w->fp = regs->bp;
+	w->ip = regs->REGS_IP;
+	w->sp = regs->REGS_SP;
+	w->fp = regs->REGS_FP;
 	if (w->flags & UNWIND_STACK_COMPAT) {
 		w->ip = (u32)w->ip;
 		w->sp = (u32)w->sp;
@@ -275,6 +315,12 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task,
 	w->key.ip = w->ip;
 	w->key.sp = w->sp;
 	w->key.fp = w->fp;
+#if HAS_LINK_REG
+	w->key.link = regs->REGS_LINK;
+#endif
+#if HAS_SIGNED_RA
+	w->signature = find_signature(mm);
+#endif
 	w->trampoline = find_trampoline(mm);
 	w->frame_flags = FRAME_EXACT | FRAME_INNERMOST;
 	return true;
@@ -284,35 +330,8 @@ static __always_inline void note_registers(struct walk *w, struct task_struct *t
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
 
-	if (!regs)
-		return;
-	if (w->flags & UNWIND_STACK_COMPAT) {
-		w->reg[0] = (u32)regs->ax;
-		w->reg[1] = (u32)regs->cx;
-		w->reg[2] = (u32)regs->dx;
-		w->reg[3] = (u32)regs->bx;
-		w->reg[4] = (u32)regs->sp;
-		w->reg[5] = (u32)regs->bp;
-		w->reg[6] = (u32)regs->si;
-		w->reg[7] = (u32)regs->di;
-		return;
-	}
-	w->reg[0] = regs->ax;
-	w->reg[1] = regs->dx;
-	w->reg[2] = regs->cx;
-	w->reg[3] = regs->bx;
-	w->reg[4] = regs->si;
-	w->reg[5] = regs->di;
-	w->reg[6] = regs->bp;
-	w->reg[7] = regs->sp;
-	w->reg[8] = regs->r8;
-	w->reg[9] = regs->r9;
-	w->reg[10] = regs->r10;
-	w->reg[11] = regs->r11;
-	w->reg[12] = regs->r12;
-	w->reg[13] = regs->r13;
-	w->reg[14] = regs->r14;
-	w->reg[15] = regs->r15;
+	if (regs)
+		copy_registers(w->reg, regs, w->flags & UNWIND_STACK_COMPAT);
 }
 
 /* Walk and send the stack. Its id, or 0 and a reason */
@@ -334,9 +353,11 @@ static __always_inline u64 walk_and_send(struct walk *w)
 		w->repeated++;
 	} else {
 		note_registers(w, task);
+#if HAS_32BIT
 		if (w->flags & UNWIND_STACK_COMPAT)
 			bpf_loop(MSG_MAX_FRAMES + 1, loop_frame32, &loop, 0);
 		else
+#endif
 			bpf_loop(MSG_MAX_FRAMES + 1, loop_frame, &loop, 0);
 		check_goroutine(w);
 		end_python(w);
@@ -425,8 +446,8 @@ static __always_inline bool has_left(const struct saved_stack *saved, struct tas
  * registers of the new program, the task keeps the registers of its entry. After that, on_exec()
  * stores the new registers. Only this system call can have the new registers: a program that starts
  * is at its first instruction, and no system call starts there. Shortly before on_exec(), the stack
- * pointer and the count of programs are already new. The number of the system call is then that of
- * execve() for the new program, which differs between 32-bit and 64-bit programs.
+ * pointer and the count of programs are already new. On amd64, the number of the system call is
+ * then that of execve() for the new program, which differs between 32-bit and 64-bit programs.
  */
 static __always_inline struct saved_stack *find_saved_stack(struct task_struct *task)
 {
@@ -440,13 +461,12 @@ static __always_inline struct saved_stack *find_saved_stack(struct task_struct *
 		return NULL;
 	mm = (void *)POINTER(task, mm);
 	executes = mm && task->self_exec_id == saved->exec_id + 1;
-	nr = regs->orig_ax;
-	if (nr != saved->orig_ax &&
-	    (!executes || (nr != NR_EXECVE && nr != NR_EXECVE32 && nr != NR_EXECVE_X32)))
+	nr = regs->REGS_SYSCALL;
+	if (nr != saved->syscall && (!executes || !is_execve(nr)))
 		return NULL;
-	if (saved->ip == regs->ip && saved->sp == regs->sp)
+	if (saved->ip == regs->REGS_IP && saved->sp == regs->REGS_SP)
 		return saved;
-	return executes && regs->sp == BPF_CORE_READ(mm, start_stack) ? saved : NULL;
+	return executes && regs->REGS_SP == BPF_CORE_READ(mm, start_stack) ? saved : NULL;
 }
 
 /* execve() has returned: forget the stack that was saved for it. */
@@ -485,9 +505,9 @@ static __always_inline void store_saved_stack(u64 stack, u32 reason, bool exits)
 
 	if (!regs)
 		return;
-	new.ip = regs->ip;
-	new.sp = regs->sp;
-	new.orig_ax = regs->orig_ax;
+	new.ip = regs->REGS_IP;
+	new.sp = regs->REGS_SP;
+	new.syscall = regs->REGS_SYSCALL;
 	new.mm = POINTER(task, mm);
 	new.vfork = POINTER(task, vfork_done) != 0;
 	new.exits = exits || (task->flags & PF_EXITING);
@@ -615,12 +635,12 @@ static __always_inline void on_syscall(void *ctx, bool enter)
 		return;
 	task = bpf_get_current_task_btf();
 	/* ftrace has no events for system calls of 32-bit programs */
-	if (task->thread_info.status & TS_COMPAT || !is_traced(c, task, &entry))
+	if (in_compat_syscall(task) || !is_traced(c, task, &entry))
 		return;
 	regs = (void *)bpf_task_pt_regs(task);
 	if (!regs)
 		return;
-	nr = regs->orig_ax;
+	nr = regs->REGS_SYSCALL;
 	if (nr >= MAX_SYSCALLS)
 		return;
 	origin.event = enter ? c->enter[nr] : c->exit[nr];
