@@ -98,8 +98,10 @@ $(FAIL_MALLOC): tests/tool/fail_malloc.c
 	$(Q_LD)$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE $(CFLAGS) -fPIC -shared -o $@ $< -ldl
 
 # Tables as BPF programs read them
-check-flat: $(TOOL_TEST)/test_flat
-	@$(NEED_LEAKS) $< 2>&1
+FLAT_FILES := $(FIXTURE_DIR)/root/usr/lib/libarm64.so $(BIG_DIR)/root/usr/lib/libs390x.so
+
+check-flat: $(TOOL_TEST)/test_flat $(FLAT_FILES)
+	@$(NEED_LEAKS) $< $(FLAT_FILES) 2>&1
 
 $(TOOL_TEST)/test_flat: tests/tool/test_flat.c $(TOOL_TEST)/record/bpf/flat.o $(TOOL_SAN_DEPS)
 	@mkdir -p $(@D)

@@ -2,7 +2,8 @@
 /*
  * test_flat.c - flat rows for BPF programs say what the SFrame table says, at every place of a file
  *
- * The files are this program, the C library, and what else is installed of a list.
+ * The files are this program, the C library, what else is installed of a list, and fixtures of other
+ * architectures. A person can name more files on the command line.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,8 @@
 
 static struct full_rules full;
 
+static char **more_files;
+
 static bool same_value(const struct full_value *a, const struct sframe_rule *b)
 {
 	return a->off == b->off && a->base == b->base && a->deref == b->deref && a->reg == b->reg &&
@@ -24,25 +27,36 @@ static bool same_full(const struct full_rule *r, const struct sframe_row *row)
 {
 	return same_value(&r->cfa, &row->cfa) && same_value(&r->ra, &row->ra) &&
 	       same_value(&r->fp, &row->fp) && r->kept == SFRAME_ROW_KEPT(row->flags) &&
-	       !(r->flags & FULL_SIGNAL) == !(row->flags & SFRAME_ROW_SIGNAL);
+	       !(r->flags & FULL_SIGNAL) == !(row->flags & SFRAME_ROW_SIGNAL) &&
+	       !(r->flags & FULL_SIGNED_RA) == !(row->flags & SFRAME_ROW_MANGLED);
 }
 
-/* The rule as the programs understand it, as a row of SFrame; @word: bytes */
-static struct sframe_row plain_row(uint32_t rule, int word)
+/* The rule as the programs understand it, as a row of SFrame */
+static struct sframe_row plain_row(uint32_t rule, const struct sframe_arch *arch)
 {
+	int word = arch->is_32bit ? 4 : 8, fp = -word * (int)(rule >> 2 & RULE_MAX_FP);
 	struct sframe_row row = {
-		.cfa = { .base = RULE_KIND(rule) == RULE_SP ? SFRAME_SP : SFRAME_FP,
-			 .off = ((int32_t)rule >> 9) * word },
-		.ra = { .base = SFRAME_CFA, .deref = 1, .off = -word },
+		.cfa = { .base = RULE_KIND(rule) == RULE_SP ? SFRAME_SP : SFRAME_FP },
 	};
 
-	if (rule >> 2 & RULE_MAX_FP)
-		row.fp = (struct sframe_rule) { .base = SFRAME_CFA, .deref = 1,
-						.off = -word * (int)(rule >> 2 & RULE_MAX_FP) };
+	if (arch->ra_off) {
+		row.cfa.off = ((int32_t)rule >> 9) * word;
+		row.ra = (struct sframe_rule) { .base = SFRAME_CFA, .deref = 1, .off = -word };
+	} else {
+		assert_int_equal(arch->abi, SFRAME_ABI_ARM64_LE);
+		row.cfa.off = ((int32_t)rule >> 10) * word;
+		row.flags = rule & RULE_SIGNED_RA ? SFRAME_ROW_MANGLED : 0;
+		if (fp)
+			row.ra = (struct sframe_rule) { .base = SFRAME_CFA, .deref = 1,
+							.off = fp + RULE_ARM64_RA_AFTER_FP };
+	}
+	if (fp)
+		row.fp = (struct sframe_rule) { .base = SFRAME_CFA, .deref = 1, .off = fp };
 	return row;
 }
 
-static bool same_rule(uint32_t rule, int ret, const struct sframe_row *row, int word)
+static bool same_rule(uint32_t rule, int ret, const struct sframe_row *row,
+		      const struct sframe_arch *arch)
 {
 	struct sframe_row plain;
 
@@ -54,10 +68,11 @@ static bool same_rule(uint32_t rule, int ret, const struct sframe_row *row, int 
 		return rule == rule_make_special(RULE_OUTERMOST);
 	if (RULE_KIND(rule) == RULE_FULL)
 		return same_full(&full.rule[rule >> 2], row);
-	if (RULE_KIND(rule) == RULE_SPECIAL || row->flags)
+	if (RULE_KIND(rule) == RULE_SPECIAL)
 		return false;
-	plain = plain_row(rule, word);
-	return !memcmp(&plain.cfa, &row->cfa, sizeof(row->cfa)) &&
+	plain = plain_row(rule, arch);
+	return plain.flags == row->flags &&
+	       !memcmp(&plain.cfa, &row->cfa, sizeof(row->cfa)) &&
 	       !memcmp(&plain.ra, &row->ra, sizeof(row->ra)) &&
 	       !memcmp(&plain.fp, &row->fp, sizeof(row->fp));
 }
@@ -77,7 +92,6 @@ static int find_in_table(const struct sframe_table *t, const struct tables_id *i
 static unsigned long compare(const struct flat *f, const struct sframe_table *t,
 			     const struct tables_id *id, uint32_t *chunk)
 {
-	bool is_32 = t->arch->abi == SFRAME_ABI_I386;
 	unsigned long rules = 0;
 	struct sframe_row row;
 	struct part part = {};
@@ -90,18 +104,45 @@ static unsigned long compare(const struct flat *f, const struct sframe_table *t,
 		assert_true(8 + flat_words(&f->part.v[i]) <= CHUNK_WORDS);
 		/* as the programs find it: not at the start of a chunk */
 		flat_write(f, &f->part.v[i], chunk, 8, &part);
-		assert_int_equal(part.abi, is_32 ? ABI_32 : ABI_64);
+		assert_int_equal(part.abi, f->abi);
 		for (off = 0; off < PART_SIZE; off++) {
 			at = ((uint64_t)f->part.v[i].nr << PART_SHIFT) + off;
 			ret = find_in_table(t, id, at, &row);
 			rule = flat_find(chunk, &part, off);
-			if (!same_rule(rule, ret, &row, is_32 ? 4 : 8))
+			if (!same_rule(rule, ret, &row, t->arch))
 				fail_msg("at %#lx: rule %#x, table %d", (unsigned long)at, rule,
 					 ret);
 			rules += !ret;
 		}
 	}
 	return rules;
+}
+
+/* Are these the rows of this machine's own programs? */
+static bool is_own(const struct sframe_arch *arch)
+{
+#if defined(__x86_64__)
+	return arch->abi == SFRAME_ABI_AMD64 || arch->abi == SFRAME_ABI_I386;
+#elif defined(__aarch64__)
+	return arch->abi == SFRAME_ABI_ARM64_LE;
+#else
+	(void)arch;
+	return false;
+#endif
+}
+
+static void make_rows(struct flat *f, const struct gen_table *table, const struct sframe_table *t,
+		      const struct tables_id *id)
+{
+	int ret = flat_make(f, &full, table, id);
+
+	assert_int_equal(ret, is_own(t->arch) ? 0 : -EOPNOTSUPP);
+	if (!ret)
+		assert_int_equal(f->abi, t->arch->is_32bit ? ABI_32 : ABI_64);
+	else
+		assert_int_equal(flat_make_any(f, &full, table, id), 0);
+	if (ret)
+		assert_int_equal(f->abi, ABI_OTHER);
 }
 
 static void check_file(const char *path, bool must)
@@ -116,8 +157,8 @@ static void check_file(const char *path, bool must)
 	assert_non_null(chunk);
 	assert_true(fd >= 0 || !must);
 	if (fd >= 0 && !tables_get_table(NULL, fd, &id, &table, NULL)) {
-		assert_int_equal(flat_make(&f, &full, &table, &id), 0);
 		assert_int_equal(gen_open(&table, &t), 0);
+		make_rows(&f, &table, &t, &id);
 		assert_true(compare(&f, &t, &id, chunk) > 0);
 		flat_free(&f);
 		gen_free(&table);
@@ -135,13 +176,17 @@ static void every_place_of_a_file(void **state)
 		"/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
 		"/lib64/ld-linux-x86-64.so.2", "/bin/bash", "/usr/bin/python3",
 		"/usr/lib32/libc.so.6", "/usr/lib32/libstdc++.so.6",
+		"/usr/lib/aarch64-linux-gnu/libc.so.6", "/usr/aarch64-linux-gnu/lib/libc.so.6",
 	};
+	char **file;
 	size_t i;
 
 	(void)state;
 	check_file("/proc/self/exe", true);
 	for (i = 0; i < sizeof(path) / sizeof(*path); i++)
 		check_file(path[i], false);
+	for (file = more_files; *file; file++)
+		check_file(*file, true);
 }
 
 /* More rows than a chunk has room for: the rest is a hole, and nothing is written beyond. */
@@ -170,7 +215,7 @@ static void too_many_rows(void **state)
 	free(chunk);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_place_of_a_file),
@@ -178,6 +223,7 @@ int main(void)
 	};
 	int ret;
 
+	more_files = argv + (argc ? 1 : 0);
 	full.rule = calloc(MAX_FULL, sizeof(*full.rule));
 	if (!full.rule)
 		return 1;
