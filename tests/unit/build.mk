@@ -17,6 +17,8 @@ SAN_OBJ := $(PLUGIN_CORE:%.c=$(UNIT_DIR)/plugin/%.o) \
 UNIT_INSERT := $(patsubst %,$(UNIT_DIR)/trace-cmd-ext/record/bpf/%.o,insert messages pages \
 	python_names)
 UNIT_RUNTIME := $(UNIT_DIR)/trace-cmd-ext/record/bpf/runtime.o
+# The steps of the BPF programs for arm64, for this machine
+UNIT_STEP := $(UNIT_DIR)/record/step_arm64.o
 
 CHECK_TARGETS += check-unit
 CHECK_NEEDS += $(UNIT_BIN)
@@ -45,6 +47,12 @@ $(UNIT_DIR)/trace-cmd-ext/%.o: trace-cmd-ext/%.c
 
 $(UNIT_DIR)/record/test_insert: $(UNIT_INSERT)
 $(UNIT_DIR)/record/test_runtime: $(UNIT_RUNTIME)
+$(UNIT_DIR)/record/test_step_bpf: $(UNIT_STEP)
+
+$(UNIT_STEP): tests/unit/record/step_arm64.c
+	@mkdir -p $(@D)
+	$(Q_CC)$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) -DARCH_ARM64 -Itests/unit/record \
+		-Wno-unknown-pragmas $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # test_scan plays libtracecmd itself, so nothing links the real one
 $(UNIT_DIR)/%: tests/unit/%.c $(SAN_OBJ) $(UNIT_DIR)/plugin/recording/scan.o
@@ -53,8 +61,9 @@ $(UNIT_DIR)/%: tests/unit/%.c $(SAN_OBJ) $(UNIT_DIR)/plugin/recording/scan.o
 		$(SAN_OBJ) $(if $(filter %/test_scan,$@),$(UNIT_DIR)/plugin/recording/scan.o) \
 		$(if $(filter %/test_insert,$@),$(UNIT_INSERT)) \
 		$(if $(filter %/test_runtime,$@),$(UNIT_RUNTIME)) \
+		$(if $(filter %/test_step_bpf,$@),$(UNIT_STEP)) \
 		-lcmocka -ltraceevent $(UU_DEBUG_LIBS)
 
 -include $(UNIT_DIR)/plugin/recording/scan.d $(SAN_OBJ:.o=.d) $(UNIT_INSERT:.o=.d) \
-	$(UNIT_RUNTIME:.o=.d) \
+	$(UNIT_RUNTIME:.o=.d) $(UNIT_STEP:.o=.d) \
 	$(UNIT_BIN:=.d)
