@@ -16,7 +16,7 @@
 #define CODE		0x400000ull
 #define CODE_SIZE	0x1000u
 #define SIGNATURE	(0x7full << 48)
-#define WALKS		400000
+#define WALKS		40000
 #define MAX_STEPS	6
 
 static uint64_t stack[STACK_SIZE / 8];
@@ -227,7 +227,7 @@ static void both_go_to_the_same_callers(void **unused)
 
 	(void)unused;
 	for (i = 0; i < WALKS; i++) {
-		if (i % 1000 == 0) {
+		if (i % 200 == 0) {
 			fill_memory();
 			full.nr = 0;
 		}
