@@ -2,8 +2,8 @@
 /*
  * test_flat.c - flat rows for BPF programs say what the SFrame table says, at every place of a file
  *
- * The files are this program, the C library, what else is installed of a list, and fixtures of other
- * architectures. A person can name more files on the command line.
+ * The files are this program, the C library, what else is installed of a list, and fixtures for
+ * other architectures. A person can name more files on the command line.
  */
 #include <errno.h>
 #include <fcntl.h>

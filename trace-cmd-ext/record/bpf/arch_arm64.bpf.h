@@ -2,8 +2,8 @@
 /*
  * arch_arm64.bpf.h - what the programs must know about arm64, little endian: see arch.bpf.h
  *
- * Sources: as of libunwind-user/sframe/sframe_arm64.h; the kernel's arch/arm64/include/asm/ptrace.h,
- * thread_info.h and pointer_auth.h, include/linux/preempt.h.
+ * Sources: as of libunwind-user/sframe/sframe_arm64.h; the kernel's include/linux/preempt.h, and
+ * ptrace.h, thread_info.h and pointer_auth.h of arch/arm64/include/asm.
  *
  * A walk of a 32-bit program has one address: its frames depend on the compiler, and on ARM or
  * Thumb.

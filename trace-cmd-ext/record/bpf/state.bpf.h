@@ -30,7 +30,7 @@
 /* Where a new thread starts: bytes of code, and words on its stack */
 #define START_CODE	256
 #define START_WORDS	2
-/* From the return of the function that the thread has called to after the system call that ends it */
+/* Bytes from where the function of a thread returns to, up to the end of the exit system call */
 #define START_EXIT	8
 
 enum mapping_kind {

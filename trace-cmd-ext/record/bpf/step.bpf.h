@@ -141,7 +141,7 @@ static __always_inline int read_link(struct walk *w, u64 *ra)
 #if HAS_LINK_REG
 	int ret;
 
-	/* walks with other values of this register are other walks: it needs no place in the trail */
+	/* the key of the walk has it, so it needs no place in the trail */
 	if (w->frame_flags & FRAME_INNERMOST) {
 		*ra = w->key.link;
 		return STEP_DONE;

@@ -447,8 +447,8 @@ static int store_vdso(struct bpfsrc_tables *t, const struct seen_file *vdso, str
 
 /*
  * If a vDSO gets no table now, it has none for the whole recording. A kernel that runs no 32-bit
- * programs (-ENOEXEC) needs no table for their vDSO. The programs for other architectures than amd64
- * look up nothing for 32-bit programs.
+ * programs (-ENOEXEC) needs no table for their vDSO. Nor do the BPF programs for other
+ * architectures than amd64.
  */
 static void add_vdsos(struct bpfsrc_tables *t)
 {

@@ -146,7 +146,7 @@ static __always_inline enum start is_start(struct walk *w)
 		return START_NO;
 	if (!HAS_LINK_REG || !(w->frame_flags & FRAME_EXACT))
 		return START_YES;
-	/* A call does not move SP: it may be a function that has no frame yet, and the rule knows */
+	/* a call does not move SP: this may be a function without a frame, and the rule knows */
 	if (!w->key.start_ip)
 		return START_NO;
 	/* The function of the thread may be near its start. It would return to there. */
