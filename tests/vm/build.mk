@@ -117,6 +117,22 @@ $(TEST_ARCHES:%=make-arch-%): make-arch-%:
 		CC="$(CROSS_$*)-gcc --sysroot=$$sysroot" CXX="$(CROSS_$*)-g++ --sysroot=$$sysroot" \
 		AR=$(CROSS_$*)-ar NM=$(CROSS_$*)-nm
 
+# Recordings on Debian's own kernel of another architecture
+STOCK_ARCHES := arm64
+FULL_TARGETS += $(STOCK_ARCHES:%=test-stock-%)
+
+.PHONY: $(STOCK_ARCHES:%=test-stock-%) arch-stock
+
+$(STOCK_ARCHES:%=test-stock-%): NEED_OPTION = --arch=$(@:test-stock-%=%) \
+	--stock=$(STOCK_SUITE_7.3)
+$(STOCK_ARCHES:%=test-stock-%): test-stock-%:
+	@+$(NEED) $(SUB) make-arch-$* ARCH_TARGET=arch-stock
+
+arch-stock: all $(NATIVE_PROGS) $(NATIVE_OTHERS)
+	@kernel=$$(scripts/stock-kernel $(STOCK_SUITE_7.3) $(KVARIANT)) && \
+		O=$(abspath $(O)) tests/vm/stock --kernel $$kernel --label stock-$(KVARIANT) \
+		$(if $(LONG),--long) $(STOCK_TESTS)
+
 arch-all:
 	@+scripts/tally arch-tests arch-selftests
 

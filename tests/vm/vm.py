@@ -54,8 +54,8 @@ ARCHES = {
 }
 
 # In a directory of scripts/stock-kernel, the image, next to the modules that it needs to mount a
-# disk.
-STOCK, INITRAMFS = "vmlinuz", "initramfs"
+# disk, and the name of the architecture.
+STOCK, INITRAMFS, STOCK_ARCH = "vmlinuz", "initramfs", "arch"
 
 # Lines that a healthy kernel never prints. The first group ends the boot.
 DEAD = re.compile(r"Kernel panic|end Kernel panic|Attempted to kill init")
@@ -135,7 +135,13 @@ def kernel_path(given=None):
 
 
 def arch_of(kernel):
-    """Whose kernel image this is, by its place in a build directory; amd64's otherwise."""
+    """Whose kernel image this is, by its place in a build directory, or by what stock-kernel says;
+    amd64's otherwise.
+    """
+    name = os.path.join(os.path.dirname(kernel), STOCK_ARCH)
+    if os.path.basename(kernel) == STOCK and os.path.isfile(name):
+        with open(name) as f:
+            return f.read().strip()
     return next((name for name, a in ARCHES.items() if kernel.endswith("/" + a["image"])), "amd64")
 
 

@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include "event.h"
 
 struct state {
@@ -147,7 +148,8 @@ static int is_leader(const struct state *st, const struct event *ev)
 
 static int is_sigreturn(const struct cp_record *rec)
 {
-	return rec->flags & CP_COMPAT ? rec->nr == 119 || rec->nr == 173 : rec->nr == 15;
+	return rec->flags & CP_COMPAT ? rec->nr == 119 || rec->nr == 173 :
+					rec->nr == __NR_rt_sigreturn;
 }
 
 /* Counts a stack that was walked at the event and may lack frames; false for another stack */

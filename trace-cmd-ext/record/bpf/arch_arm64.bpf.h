@@ -26,6 +26,7 @@
 #define SIG_IP		568
 
 #define PSR_MODE32	0x10
+#define NO_SYSCALL	-1
 #define SIGN_BITS_END	(1ull << 55)	/* bits of a signature are lower */
 /*
  * NMI_MASK, as kernels have it that count irq_disable(), and as others have it. In the former, the
@@ -86,10 +87,10 @@ static __always_inline bool in_compat_syscall(struct task_struct *task)
 	return regs && regs->pstate & PSR_MODE32;
 }
 
-/* The kernel keeps the number that the old program has called. */
+/* The new program has the number of the old one; before a signal ends a task, there is none. */
 static __always_inline bool is_execve(u64 nr)
 {
-	return false;
+	return (s32)nr == NO_SYSCALL;
 }
 
 static __always_inline u64 get_vdso_start(struct mm_struct *mm)

@@ -460,13 +460,13 @@ static __always_inline struct saved_stack *find_saved_stack(struct task_struct *
 	if (!saved || !regs || !has_left(saved, task))
 		return NULL;
 	mm = (void *)POINTER(task, mm);
-	executes = mm && task->self_exec_id == saved->exec_id + 1;
+	executes = task->self_exec_id == saved->exec_id + 1;
 	nr = regs->REGS_SYSCALL;
 	if (nr != saved->syscall && (!executes || !is_execve(nr)))
 		return NULL;
 	if (saved->ip == regs->REGS_IP && saved->sp == regs->REGS_SP)
 		return saved;
-	return executes && regs->REGS_SP == BPF_CORE_READ(mm, start_stack) ? saved : NULL;
+	return executes && mm && regs->REGS_SP == BPF_CORE_READ(mm, start_stack) ? saved : NULL;
 }
 
 /* execve() has returned: forget the stack that was saved for it. */
