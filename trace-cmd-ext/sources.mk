@@ -6,9 +6,10 @@ TOOL_SRC := $(call tool_room,tool stacks flame export report stat record check c
 
 # The source of stacks for stock kernels (record/bpf/) needs clang and libbpf. Without them none.c
 # stands in for it; the files that read its messages stay.
-# The programs are for these machines, both little endian.
+# The programs are for these machines.
 BPF_ARCH_x86_64 := AMD64
 BPF_ARCH_aarch64 := ARM64
+BPF_ARCH_s390x := S390X
 BPF_ARCH := $(BPF_ARCH_$(firstword $(subst -, ,$(shell $(CC) -dumpmachine))))
 ifeq ($(origin HAVE_BPF),undefined)
 HAVE_BPF := $(if $(BPF_ARCH),$(shell \

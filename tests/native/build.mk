@@ -9,7 +9,8 @@ NATIVE_PROGS := $(NATIVE)/swap $(NATIVE)/threads $(NATIVE)/part-a.so $(NATIVE)/p
 	$(NATIVE)/foreign $(NATIVE)/foreign-32.so $(NATIVE)/foreign-x32.so \
 	$(NATIVE)/modes $(NATIVE)/modes32 $(NATIVE)/no-write32
 # With unwind tables only. On amd64, the other programs are like this.
-NATIVE_PROGS += $(if $(filter aarch64,$(MACHINE)),$(CALLPATH)-bare $(CALLPATH)-pac)
+NATIVE_PROGS += $(if $(filter aarch64 s390x,$(MACHINE)),$(CALLPATH)-bare)
+NATIVE_PROGS += $(if $(filter aarch64,$(MACHINE)),$(CALLPATH)-pac)
 # x86 only: 32-bit programs, the same, and as distributions compile it; assembler code
 NATIVE_PROGS += $(if $(filter x86_64,$(MACHINE)),$(CALLPATH)32 $(CALLPATH)32-bare $(NATIVE)/switch)
 NATIVE_CFLAGS := $(filter-out $(SAN_BUILD) $(COVERAGE_BUILD),$(CFLAGS_COMMON))

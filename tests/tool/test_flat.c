@@ -36,6 +36,7 @@ static bool same_full(const struct full_rule *r, const struct sframe_row *row)
 static struct sframe_row plain_row(uint32_t rule, const struct sframe_arch *arch)
 {
 	int word = arch->is_32bit ? 4 : 8, fp = -word * (int)(rule >> 2 & RULE_MAX_FP);
+	bool arm64 = arch->abi == SFRAME_ABI_ARM64_LE;
 	struct sframe_row row = {
 		.cfa = { .base = RULE_KIND(rule) == RULE_SP ? SFRAME_SP : SFRAME_FP },
 	};
@@ -44,12 +45,17 @@ static struct sframe_row plain_row(uint32_t rule, const struct sframe_arch *arch
 		row.cfa.off = ((int32_t)rule >> 9) * word;
 		row.ra = (struct sframe_rule) { .base = SFRAME_CFA, .deref = 1, .off = -word };
 	} else {
-		assert_int_equal(arch->abi, SFRAME_ABI_ARM64_LE);
+		assert_true(arm64 || arch->abi == SFRAME_ABI_S390X);
 		row.cfa.off = ((int32_t)rule >> 10) * word;
-		row.flags = rule & RULE_SIGNED_RA ? SFRAME_ROW_MANGLED : 0;
+		row.flags = arm64 && rule & RULE_SIGNED_RA ? SFRAME_ROW_MANGLED : 0;
 		if (fp)
-			row.ra = (struct sframe_rule) { .base = SFRAME_CFA, .deref = 1,
-							.off = fp + RULE_ARM64_RA_AFTER_FP };
+			row.ra = (struct sframe_rule) {
+				.base = SFRAME_CFA, .deref = 1,
+				.off = fp + (arm64 ? RULE_ARM64_RA_AFTER_FP :
+						     RULE_S390X_RA_AFTER_FP),
+			};
+		if (!arm64 && rule & RULE_RA_ONLY)
+			fp = 0;
 	}
 	if (fp)
 		row.fp = (struct sframe_rule) { .base = SFRAME_CFA, .deref = 1, .off = fp };
@@ -126,6 +132,8 @@ static bool is_own(const struct sframe_arch *arch)
 	return arch->abi == SFRAME_ABI_AMD64 || arch->abi == SFRAME_ABI_I386;
 #elif defined(__aarch64__)
 	return arch->abi == SFRAME_ABI_ARM64_LE;
+#elif defined(__s390x__)
+	return arch->abi == SFRAME_ABI_S390X;
 #else
 	(void)arch;
 	return false;

@@ -8,10 +8,15 @@
  *	HAS_LINK_REG	a call leaves RA in the register REG_LINK, and the function saves it;
  *			RULE_RA_AFTER_FP then says where rules of 32 bits have RA
  *	HAS_SIGNED_RA	RA can be signed: find_signature()
+ *	HAS_FP		code without a rule may keep a frame pointer
+ *	SP_OFF		the SP of the caller is CFA + SP_OFF
  *	NR_REGS		the registers with lower DWARF numbers are in struct pt_regs
+ *	NR_SIG_REGS	those with lower numbers are in a signal frame
  *	REG_SLOTS	a power of two, at least NR_REGS
  *	REG_KEPT	tables can say where functions keep this register
- *	SIG_SP, SIG_IP, SIG_FP, get_sig_offset()	the kernel's signal frame, from SP on
+ *	SIG_SP, SIG_IP, SIG_FP, get_sig_offset()	the registers in the kernel's signal frame
+ *	is_sig_place()	can they start at this offset from SP?
+ *	SYSCALL_BITS	of REGS_SYSCALL: the number of the system call
  *	REGS_IP, REGS_SP, REGS_FP, REGS_LINK, REGS_SYSCALL	fields of struct pt_regs
  *
  * and the functions below. Fields of kernel structures that only this architecture has are in
@@ -23,7 +28,8 @@
  *	is_execve()		can the number of a system call be that of execve()?
  *	get_vdso_start()	the address of the vDSO's code
  *	is_sigreturn()		does the code at an address return from a signal handler?
- *				1: yes; 0: no; less than 0: it cannot be read
+ *				more than 0: yes; 0: no; less than 0: it cannot be read
+ *	get_sig_place()		where the registers are then, from SP on
  *	may_lack_registers()	was the kernel still saving registers when a probe was hit?
  *	read_parent_ip()	who called the kernel function that starts?
  */
@@ -45,6 +51,8 @@ enum user_abi {
 #include "arch_amd64.bpf.h"
 #elif defined(ARCH_ARM64)
 #include "arch_arm64.bpf.h"
+#elif defined(ARCH_S390X)
+#include "arch_s390x.bpf.h"
 #else
 #error "the BPF programs are not for this architecture"
 #endif

@@ -10,7 +10,10 @@
 
 #define HAS_LINK_REG	0
 #define HAS_SIGNED_RA	0
+#define HAS_FP		1
+#define SP_OFF		0
 #define NR_REGS		16
+#define NR_SIG_REGS	NR_REGS
 #define NR_REGS32	8
 #define REG_SLOTS	16
 #define REG_KEPT	3
@@ -46,6 +49,7 @@
 #define REGS_SP		sp
 #define REGS_FP		bp
 #define REGS_SYSCALL	orig_ax
+#define SYSCALL_BITS	(~0ull)
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -157,6 +161,17 @@ const volatile short sig_regs[NR_REGS] SEC(".rodata") = {
 const volatile short sig32_regs[NR_REGS32] SEC(".rodata") = {
 	44, 40, 36, 32, SIG32_SP, SIG32_FP, 20, 16,
 };
+
+/* The frame of a signal starts at SP. */
+static __always_inline bool is_sig_place(s64 at)
+{
+	return !at;
+}
+
+static __always_inline s64 get_sig_place(int found)
+{
+	return 0;
+}
 
 static __always_inline s64 get_sig_offset(u32 reg)
 {

@@ -13,8 +13,11 @@
 
 #define HAS_LINK_REG	1
 #define HAS_SIGNED_RA	1
+#define HAS_FP		1
+#define SP_OFF		0
 #define RULE_RA_AFTER_FP	RULE_ARM64_RA_AFTER_FP
 #define NR_REGS		31
+#define NR_SIG_REGS	NR_REGS
 #define REG_SLOTS	32
 #define REG_LINK	30
 #define REG_KEPT	NR_REGS		/* no table says where functions keep a register */
@@ -39,6 +42,7 @@
 #define REGS_SP		sp
 #define REGS_FP		regs[29]
 #define REGS_SYSCALL	syscallno
+#define SYSCALL_BITS	(~0ull)
 #define REGS_LINK	regs[30]
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -107,6 +111,17 @@ static __always_inline u64 find_signature(struct mm_struct *mm)
 	u64 size = ((struct mm_struct___arch *)mm)->task_size;
 
 	return size & (size - 1) || size > SIGN_BITS_END ? 0 : SIGN_BITS_END - size;
+}
+
+/* The frame of a signal starts at SP. */
+static __always_inline bool is_sig_place(s64 at)
+{
+	return !at;
+}
+
+static __always_inline s64 get_sig_place(int found)
+{
+	return 0;
 }
 
 static __always_inline s64 get_sig_offset(u32 reg)

@@ -53,9 +53,9 @@ int bpfsrc_check(struct tool_why *why)
 	struct utsname uts;
 	int fd;
 
-#if !defined(__x86_64__) && !defined(__aarch64__)
+#if !defined(__x86_64__) && !defined(__aarch64__) && !defined(__s390x__)
 	return tool_set_why(why, -EOPNOTSUPP, NULL,
-			    "user stacks by BPF are for x86-64 and arm64 only");
+			    "user stacks by BPF are for x86-64, arm64 and s390x only");
 #endif
 	if (uname(&uts) || sscanf(uts.release, "%u.%u", &major, &minor) != 2)
 		return tool_set_why(why, -EOPNOTSUPP, NULL,

@@ -25,8 +25,10 @@
 
 #include "impl.h"
 
-#ifdef __aarch64__
+#if defined(__aarch64__)
 #define SYSCALL_PREFIX	"__arm64_"
+#elif defined(__s390x__)
+#define SYSCALL_PREFIX	"__s390x_"
 #else
 #define SYSCALL_PREFIX	"__x64_"
 #endif

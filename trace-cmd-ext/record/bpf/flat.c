@@ -73,15 +73,30 @@ static bool is_plain(const struct sframe_row *row, int word)
 	       (row->fp.base == SFRAME_SAME || has_plain_fp(row, word));
 }
 
-/* RA and FP are saved together, or neither of them is saved. */
-static bool is_plain_link(const struct sframe_row *row, int word, int ra_after_fp)
+/*
+ * RA and FP are saved together, or neither of them is saved, or on s390x RA alone. Finds where FP
+ * is, or would be, in words below the CFA, and the flag of the rule.
+ */
+static bool find_link(const struct sframe_row *row, int word, bool s390x, uint32_t *fp,
+		      uint32_t *flag)
 {
+	int ra_after_fp = s390x ? RULE_S390X_RA_AFTER_FP : RULE_ARM64_RA_AFTER_FP;
+	int off = row->ra.off - ra_after_fp;
+
+	*fp = 0;
+	*flag = row->flags & SFRAME_ROW_MANGLED ? RULE_SIGNED_RA : 0;
 	if (row->flags & ~SFRAME_ROW_MANGLED || !has_plain_cfa(row, word, RULE_MAX_LINK_CFA))
 		return false;
 	if (row->ra.base == SFRAME_SAME)
 		return row->fp.base == SFRAME_SAME;
-	return is_saved(&row->ra, word) && has_plain_fp(row, word) &&
-	       row->ra.off == row->fp.off + ra_after_fp;
+	if (!is_saved(&row->ra, word) || off >= 0 || off < -word * RULE_MAX_FP)
+		return false;
+	*fp = -(off / word);
+	if (s390x && row->fp.base == SFRAME_SAME)
+		*flag = RULE_RA_ONLY;
+	else if (!has_plain_fp(row, word) || row->fp.off != off)
+		return false;
+	return true;
 }
 
 static bool is_saved_at_sp(const struct sframe_rule *r, int off)
@@ -94,8 +109,7 @@ static bool is_signal(const struct sframe_row *row, const struct sframe_arch *ar
 {
 	const struct sframe_sig *sig = arch->sigs, *end = sig + arch->nr_sigs;
 
-	/* no row says that its CFA is the caller's SP */
-	if (arch->sp_off)
+	if (arch->sp_off && !(row->flags & SFRAME_ROW_SP))
 		return false;
 	for (; sig < end; sig++) {
 		if (is_saved_at_sp(&row->cfa, sig->sp) && is_saved_at_sp(&row->ra, sig->ip) &&
@@ -116,12 +130,15 @@ static uint32_t encode_full(struct full_rules *full, const struct sframe_arch *a
 	};
 	uint32_t i;
 
-	if (row->flags & ~(SFRAME_ROW_SIGNAL | SFRAME_ROW_MANGLED | SFRAME_ROW_FLAGS_KEPT(0xff)))
+	if (row->flags & ~(SFRAME_ROW_SIGNAL | SFRAME_ROW_MANGLED | SFRAME_ROW_SP |
+			   SFRAME_ROW_FLAGS_KEPT(0xff)))
 		return rule_make_special(RULE_HOLE);
 	if (row->flags & SFRAME_ROW_SIGNAL)
 		r.flags |= FULL_SIGNAL;
 	if (row->flags & SFRAME_ROW_MANGLED)
 		r.flags |= FULL_SIGNED_RA;
+	if (row->flags & SFRAME_ROW_SP)
+		r.flags |= FULL_SP;
 	if (row->ra.base == SFRAME_SAME ||
 	    (row->flags & SFRAME_ROW_SIGNAL && !row->cfa.add && !is_signal(row, arch)))
 		r.flags |= FULL_DOUBTFUL;
@@ -140,16 +157,15 @@ static uint32_t encode_row(struct full_rules *full, const struct sframe_arch *ar
 {
 	uint32_t kind = row->cfa.base == SFRAME_SP ? RULE_SP : RULE_FP;
 	int word = word_of(arch), cfa = row->cfa.off / word;
-	/* only rows that are plain have it */
-	uint32_t fp = -(row->fp.off / word);
+	bool s390x = arch->abi == SFRAME_ABI_S390X;
+	uint32_t fp, flag;
 
 	if (row->ra.base == SFRAME_UNDEFINED)
 		return rule_make_special(RULE_OUTERMOST);
 	if (!has_link_reg(arch) && is_plain(row, word))
-		return rule_make_plain(kind, cfa, fp);
-	if (arch->abi == SFRAME_ABI_ARM64_LE && is_plain_link(row, word, RULE_ARM64_RA_AFTER_FP))
-		return rule_make_link(kind, cfa, fp, row->flags & SFRAME_ROW_MANGLED ?
-						     RULE_SIGNED_RA : 0);
+		return rule_make_plain(kind, cfa, -(row->fp.off / word));
+	if ((s390x || arch->abi == SFRAME_ABI_ARM64_LE) && find_link(row, word, s390x, &fp, &flag))
+		return rule_make_link(kind, cfa, fp, flag);
 	return encode_full(full, arch, row);
 }
 
@@ -342,6 +358,8 @@ static enum part_abi find_abi(const struct sframe_arch *arch)
 	       arch->abi == SFRAME_ABI_I386 ? ABI_32 : ABI_OTHER;
 #elif defined(__aarch64__)
 	return arch->abi == SFRAME_ABI_ARM64_LE ? ABI_64 : ABI_OTHER;
+#elif defined(__s390x__)
+	return arch->abi == SFRAME_ABI_S390X ? ABI_64 : ABI_OTHER;
 #else
 	(void)arch;
 	return ABI_OTHER;

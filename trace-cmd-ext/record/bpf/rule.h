@@ -20,7 +20,8 @@
  * Do the programs walk the stacks of 32-bit programs, too? Do they know runtimes (Go, JIT code,
  * Python)? They read code of amd64 for that. The recorder is for the same architecture.
  */
-#if defined(ARCH_AMD64) || (defined(__x86_64__) && !defined(ARCH_ARM64))
+#if defined(ARCH_AMD64) || \
+	(defined(__x86_64__) && !defined(ARCH_ARM64) && !defined(ARCH_S390X))
 #define HAS_32BIT	1
 #define HAS_RUNTIMES	1
 #else
@@ -88,10 +89,10 @@ struct part {
  * caller is at CFA - word * (rule >> 2 & 127), or unchanged if that is 0. A word has 8 bytes, and
  * in rows of ABI_32 it has 4.
  *
- * Where a call leaves RA in a register (arm64): CFA = SP or FP + 8 * (rule >> 10, signed). With
- * n = (rule >> 2 & 127), the FP of the caller is at CFA - 8 * n, and RA is RULE_*_RA_AFTER_FP bytes
- * above FP. If n is 0, FP is unchanged, and RA is still in the register. RULE_SIGNED_RA: RA is
- * signed.
+ * Where a call leaves RA in a register (arm64, s390x): CFA = SP or FP + 8 * (rule >> 10, signed).
+ * With n = (rule >> 2 & 127), the FP of the caller is at CFA - 8 * n, and RA is RULE_*_RA_AFTER_FP
+ * bytes above FP. If n is 0, FP is unchanged, and RA is still in the register. RULE_SIGNED_RA: RA
+ * is signed (arm64). RULE_RA_ONLY: FP is unchanged all the same (s390x).
  */
 #define RULE_SPECIAL	0
 #define RULE_SP		1
@@ -102,7 +103,9 @@ struct part {
 #define RULE_MAX_CFA	((1 << 22) - 1)	/* in words */
 #define RULE_MAX_LINK_CFA	((1 << 21) - 1)
 #define RULE_SIGNED_RA	(1u << 9)
+#define RULE_RA_ONLY	(1u << 9)
 #define RULE_ARM64_RA_AFTER_FP	8
+#define RULE_S390X_RA_AFTER_FP	24
 
 enum special_rule {
 	RULE_UNKNOWN,			/* nothing is known of this code: try the frame pointer */
@@ -126,11 +129,10 @@ static inline __msg32 rule_make_plain(__msg32 kind, int cfa_words, __msg32 fp_wo
 	return (__msg32)cfa_words << 9 | fp_words << 2 | kind;
 }
 
-/* The same, where a call leaves RA in a register; @signed_ra: 0 or RULE_SIGNED_RA */
-static inline __msg32 rule_make_link(__msg32 kind, int cfa_words, __msg32 fp_words,
-				     __msg32 signed_ra)
+/* The same, where a call leaves RA in a register; @flag: 0, RULE_SIGNED_RA or RULE_RA_ONLY */
+static inline __msg32 rule_make_link(__msg32 kind, int cfa_words, __msg32 fp_words, __msg32 flag)
 {
-	return (__msg32)cfa_words << 10 | signed_ra | fp_words << 2 | kind;
+	return (__msg32)cfa_words << 10 | flag | fp_words << 2 | kind;
 }
 
 /* enum sframe_base of libunwind-user/sframe/sframe_read.h; flat.c checks that all are equal */
@@ -145,6 +147,7 @@ struct full_value {
 #define FULL_SIGNAL	0x1		/* the caller was interrupted by a signal */
 #define FULL_DOUBTFUL	0x2		/* look at the code first: is_doubtful() of sframe/step.c */
 #define FULL_SIGNED_RA	0x4
+#define FULL_SP		0x8		/* the SP of the caller is the CFA */
 #define MAX_FULL	4096
 
 /* Values of full_rule.kept, as in sframe_format.h */

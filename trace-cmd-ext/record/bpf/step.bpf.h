@@ -97,9 +97,11 @@ static __always_inline int read_sized_reg(struct walk *w, u32 reg, const u32 siz
 {
 	u64 addr;
 
-	if (reg >= (size == WORD ? NR_REGS : NR_REGS32))
+	if (reg >= (size == WORD ? NR_SIG_REGS : NR_REGS32))
 		return STEP_WRONG;
 	if (w->frame_flags & FRAME_INNERMOST) {
+		if (reg >= NR_REGS)
+			return STEP_WRONG;
 		w->value = w->reg[reg & (REG_SLOTS - 1)];
 		/* registers are not in the trail */
 		forget_trail(w);
@@ -227,23 +229,25 @@ static __always_inline bool is_sp_at(const struct full_value *v, int off)
 static __always_inline bool find_signal_frame(struct walk *w, const struct full_rule *r,
 					      const u32 size)
 {
-#if HAS_32BIT
-	int at = r->cfa.off - SIG32_SP;
+	int at = r->cfa.off - SIG_SP;
 
+#if HAS_32BIT
 	if (size == WORD32) {
+		at = r->cfa.off - SIG32_SP;
 		w->signal_frame = w->sp + at;
 		return is_sp_at(&r->cfa, at + SIG32_SP) && is_sp_at(&r->ra, at + SIG32_IP) &&
 		       is_sp_at(&r->fp, at + SIG32_FP);
 	}
 #endif
-	w->signal_frame = w->sp;
-	return is_sp_at(&r->cfa, SIG_SP) && is_sp_at(&r->ra, SIG_IP) &&
-	       is_sp_at(&r->fp, SIG_FP);
+	w->signal_frame = w->sp + at;
+	return is_sig_place(at) && (!SP_OFF || r->flags & FULL_SP) &&
+	       is_sp_at(&r->cfa, at + SIG_SP) && is_sp_at(&r->ra, at + SIG_IP) &&
+	       is_sp_at(&r->fp, at + SIG_FP);
 }
 
 static __always_inline int step_rule(struct walk *w, const u32 size)
 {
-	u64 cfa = 0, ra = 0, kept = 0, keeps, fp;
+	u64 cfa = 0, ra = 0, kept = 0, keeps, fp, sp;
 	struct full_rule *r = &w->rule;
 	bool in_link;
 	int ret;
@@ -258,13 +262,14 @@ static __always_inline int step_rule(struct walk *w, const u32 size)
 	if (ret)
 		return ret;
 	cfa += r->cfa.add;
-	if (cfa <= w->sp && !(r->flags & FULL_SIGNAL)) {
+	sp = r->flags & FULL_SP ? cfa : cfa + SP_OFF;
+	if (sp <= w->sp && !(r->flags & FULL_SIGNAL)) {
 		/* The function has no frame yet: RA can only be saved in the caller's frame */
-		if (cfa < w->sp || !(w->frame_flags & FRAME_EXACT) ||
+		if (sp < w->sp || !(w->frame_flags & FRAME_EXACT) ||
 		    (r->ra.base == BASE_CFA && cfa + (s64)r->ra.off < w->sp))
 			return STEP_WRONG;
 	}
-	if (cfa % size)
+	if (sp % size)
 		return STEP_WRONG;
 	ret = in_link ? read_link(w, &ra) : read_value(w, &r->ra, cfa, &ra, size);
 	if (ret)
@@ -280,12 +285,12 @@ static __always_inline int step_rule(struct walk *w, const u32 size)
 	if (!ra)
 		return STEP_OUTERMOST;
 	if (r->flags & FULL_SIGNAL) {
-		if (w->nr_sig && ra == w->seen_ip && cfa == w->seen_sp)
+		if (w->nr_sig && ra == w->seen_ip && sp == w->seen_sp)
 			return STEP_WRONG;
 		w->nr_sig++;
 		if (!(w->nr_sig & (w->nr_sig - 1))) {
 			w->seen_ip = ra;
-			w->seen_sp = cfa;
+			w->seen_sp = sp;
 		}
 		w->frame_flags = FRAME_EXACT;
 		if (find_signal_frame(w, r, size))
@@ -296,7 +301,7 @@ static __always_inline int step_rule(struct walk *w, const u32 size)
 		w->frame_flags = keeps;
 	}
 	w->ip = ra;
-	w->sp = cfa;
+	w->sp = sp;
 	w->fp = fp;
 	return STEP_DONE;
 }
@@ -345,20 +350,20 @@ static __always_inline int step_plain(struct walk *w, u32 rule, const u32 size)
 }
 #endif
 
-/* Return to the code that a signal interrupted. */
-static __always_inline int leave_signal_frame(struct walk *w)
+/* Return to the code that a signal interrupted. @at: where its registers are, from SP on */
+static __always_inline int leave_signal_frame(struct walk *w, s64 at)
 {
 	__builtin_memset(&w->rule, 0, sizeof(w->rule));
 	w->rule.cfa.base = BASE_SP;
 	w->rule.cfa.deref = 1;
-	w->rule.cfa.off = SIG_SP;
+	w->rule.cfa.off = at + SIG_SP;
 	w->rule.ra.base = BASE_SP;
 	w->rule.ra.deref = 1;
-	w->rule.ra.off = SIG_IP;
+	w->rule.ra.off = at + SIG_IP;
 	w->rule.fp.base = BASE_SP;
 	w->rule.fp.deref = 1;
-	w->rule.fp.off = SIG_FP;
-	w->rule.flags = FULL_SIGNAL;
+	w->rule.fp.off = at + SIG_FP;
+	w->rule.flags = FULL_SIGNAL | FULL_SP;
 	return step_full(w);
 }
 
@@ -366,13 +371,14 @@ static __always_inline int leave_signal_frame(struct walk *w)
 /* Without a row, the instructions identify the code that returns from a signal handler. */
 __noinline int step_sigreturn(struct walk *w)
 {
+	int found;
+
 	if (!w)
 		return STEP_WRONG;
 	/* code is not in the trail */
 	forget_trail(w);
-	if (is_sigreturn(w->ip, w->frame_flags & FRAME_EXACT) <= 0)
-		return STEP_WRONG;
-	return leave_signal_frame(w);
+	found = is_sigreturn(w->ip, w->frame_flags & FRAME_EXACT);
+	return found > 0 ? leave_signal_frame(w, get_sig_place(found)) : STEP_WRONG;
 }
 #else
 /*
@@ -390,7 +396,7 @@ __noinline int step_sigreturn_in_file(struct walk *w)
 	ret = is_sigreturn(w->ip, w->frame_flags & FRAME_EXACT);
 	if (ret <= 0)
 		return ret ? STEP_NOT_READABLE : STEP_WRONG;
-	ret = leave_signal_frame(w);
+	ret = leave_signal_frame(w, get_sig_place(ret));
 	/* it is no other code */
 	return ret == STEP_WRONG ? STEP_STUCK : ret;
 }
@@ -404,7 +410,7 @@ static __always_inline int step_sigreturn(struct walk *w)
 
 static __always_inline int step_plain(struct walk *w, u32 rule, const u32 size)
 {
-	u64 cfa = RULE_KIND(rule) == RULE_SP ? w->sp : w->fp, fp = w->fp, ra = 0, at;
+	u64 cfa = RULE_KIND(rule) == RULE_SP ? w->sp : w->fp, sp, fp = w->fp, ra = 0, at;
 	u32 fp_off = (rule >> 2 & RULE_MAX_FP) * WORD;
 	int ret;
 
@@ -417,13 +423,14 @@ static __always_inline int step_plain(struct walk *w, u32 rule, const u32 size)
 		return STEP_STUCK;
 	cfa += (s64)((s32)rule >> 10) * WORD;
 	at = cfa - fp_off;
-	if (cfa <= w->sp && (cfa < w->sp || !(w->frame_flags & FRAME_EXACT) ||
-			     (fp_off && at + RULE_RA_AFTER_FP < w->sp)))
+	sp = cfa + SP_OFF;
+	if (sp <= w->sp && (sp < w->sp || !(w->frame_flags & FRAME_EXACT) ||
+			    (fp_off && at + RULE_RA_AFTER_FP < w->sp)))
 		return STEP_WRONG;
-	if (cfa % WORD)
+	if (sp % WORD)
 		return STEP_WRONG;
 	if (fp_off) {
-		ret = read_word_to(w, &fp, at, WORD);
+		ret = !HAS_SIGNED_RA && rule & RULE_RA_ONLY ? 0 : read_word_to(w, &fp, at, WORD);
 		if (!ret)
 			ret = read_word_to(w, &ra, at + RULE_RA_AFTER_FP, WORD);
 	} else {
@@ -431,13 +438,13 @@ static __always_inline int step_plain(struct walk *w, u32 rule, const u32 size)
 	}
 	if (ret)
 		return ret;
-	if (rule & RULE_SIGNED_RA)
+	if (HAS_SIGNED_RA && rule & RULE_SIGNED_RA)
 		ra = strip_ra(w, ra);
 	if (!ra)
 		return STEP_OUTERMOST;
 	w->fp = fp;
 	w->ip = ra;
-	w->sp = cfa;
+	w->sp = sp;
 	w->frame_flags = 0;
 	return STEP_DONE;
 }

@@ -62,7 +62,7 @@ static __always_inline int end_walk(struct walk *w, u32 flags, u32 reason)
  */
 static __always_inline bool may_follow_fp(const struct walk *w)
 {
-	return !HAS_LINK_REG || !(w->frame_flags & FRAME_EXACT);
+	return HAS_FP && (!HAS_LINK_REG || !(w->frame_flags & FRAME_EXACT));
 }
 
 /* No table covers the code: it may be a thunk, or switch stacks. Otherwise follow the FP. */
@@ -640,7 +640,7 @@ static __always_inline void on_syscall(void *ctx, bool enter)
 	regs = (void *)bpf_task_pt_regs(task);
 	if (!regs)
 		return;
-	nr = regs->REGS_SYSCALL;
+	nr = regs->REGS_SYSCALL & SYSCALL_BITS;
 	if (nr >= MAX_SYSCALLS)
 		return;
 	origin.event = enter ? c->enter[nr] : c->exit[nr];
