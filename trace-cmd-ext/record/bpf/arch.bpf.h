@@ -8,6 +8,7 @@
  *	HAS_LINK_REG	a call leaves RA in the register REG_LINK, and the function saves it;
  *			RULE_RA_AFTER_FP then says where rules of 32 bits have RA
  *	HAS_SIGNED_RA	RA can be signed: find_signature()
+ *	FORGETS_SYSCALL	before a signal ends a task, its system call has no number any more
  *	HAS_FP		code without a rule may keep a frame pointer
  *	SP_OFF		the SP of the caller is CFA + SP_OFF
  *	NR_REGS		the registers with lower DWARF numbers are in struct pt_regs
@@ -16,14 +17,14 @@
  *	REG_KEPT	tables can say where functions keep this register
  *	SIG_SP, SIG_IP, SIG_FP, get_sig_offset()	the registers in the kernel's signal frame
  *	is_sig_place()	can they start at this offset from SP?
- *	SYSCALL_BITS	of REGS_SYSCALL: the number of the system call
- *	REGS_IP, REGS_SP, REGS_FP, REGS_LINK, REGS_SYSCALL	fields of struct pt_regs
+ *	REGS_IP, REGS_SP, REGS_FP, REGS_LINK	fields of struct pt_regs
  *
  * and the functions below. Fields of kernel structures that only this architecture has are in
  * structures of the names NAME___arch; see kernel.h.
  *
  *	get_user_abi()		which code does the task run?
  *	copy_registers()	the registers, by DWARF number
+ *	get_syscall()		the number of the system call, or NO_SYSCALL
  *	in_compat_syscall()	is it a system call of a 32-bit program?
  *	is_execve()		can the number of a system call be that of execve()?
  *	get_vdso_start()	the address of the vDSO's code
@@ -46,6 +47,8 @@ enum user_abi {
 	USER_64,
 	USER_32,
 };
+
+#define NO_SYSCALL	(~0ull)
 
 #if defined(ARCH_AMD64)
 #include "arch_amd64.bpf.h"

@@ -11,6 +11,7 @@
 #define HAS_LINK_REG	0
 #define HAS_SIGNED_RA	0
 #define HAS_FP		1
+#define FORGETS_SYSCALL	0
 #define SP_OFF		0
 #define NR_REGS		16
 #define NR_SIG_REGS	NR_REGS
@@ -48,8 +49,6 @@
 #define REGS_IP		ip
 #define REGS_SP		sp
 #define REGS_FP		bp
-#define REGS_SYSCALL	orig_ax
-#define SYSCALL_BITS	(~0ull)
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -128,6 +127,11 @@ static __always_inline void copy_registers(u64 *reg, const struct pt_regs *regs,
 	reg[13] = regs->r13;
 	reg[14] = regs->r14;
 	reg[15] = regs->r15;
+}
+
+static __always_inline u64 get_syscall(const struct pt_regs *regs)
+{
+	return regs->orig_ax;
 }
 
 static __always_inline bool in_compat_syscall(struct task_struct *task)

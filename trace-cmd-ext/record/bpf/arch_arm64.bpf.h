@@ -14,6 +14,7 @@
 #define HAS_LINK_REG	1
 #define HAS_SIGNED_RA	1
 #define HAS_FP		1
+#define FORGETS_SYSCALL	1
 #define SP_OFF		0
 #define RULE_RA_AFTER_FP	RULE_ARM64_RA_AFTER_FP
 #define NR_REGS		31
@@ -29,7 +30,6 @@
 #define SIG_IP		568
 
 #define PSR_MODE32	0x10
-#define NO_SYSCALL	-1
 #define SIGN_BITS_END	(1ull << 55)	/* bits of a signature are lower */
 /*
  * NMI_MASK, as kernels have it that count irq_disable(), and as others have it. In the former, the
@@ -41,8 +41,6 @@
 #define REGS_IP		pc
 #define REGS_SP		sp
 #define REGS_FP		regs[29]
-#define REGS_SYSCALL	syscallno
-#define SYSCALL_BITS	(~0ull)
 #define REGS_LINK	regs[30]
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -84,6 +82,11 @@ static __always_inline void copy_registers(u64 *reg, const struct pt_regs *regs,
 	bpf_probe_read_kernel(reg, NR_REGS * sizeof(u64), &regs->regs);
 }
 
+static __always_inline u64 get_syscall(const struct pt_regs *regs)
+{
+	return (s64)regs->syscallno;
+}
+
 static __always_inline bool in_compat_syscall(struct task_struct *task)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
@@ -91,10 +94,10 @@ static __always_inline bool in_compat_syscall(struct task_struct *task)
 	return regs && regs->pstate & PSR_MODE32;
 }
 
-/* The new program has the number of the old one; before a signal ends a task, there is none. */
+/* The kernel keeps the number that the old program has called. */
 static __always_inline bool is_execve(u64 nr)
 {
-	return (s32)nr == NO_SYSCALL;
+	return false;
 }
 
 static __always_inline u64 get_vdso_start(struct mm_struct *mm)
@@ -137,9 +140,10 @@ static __always_inline int is_sigreturn(u64 ip, bool exact)
 {
 	u64 code[2] = {};
 
-	/* the code may start at the start of a page */
+	/* the code may start at the start of a page, and another function end at its end */
 	if (bpf_probe_read_user(code, sizeof(code), (void *)(ip - 8)) &&
-	    bpf_probe_read_user(&code[1], 8, (void *)ip))
+	    bpf_probe_read_user(&code[1], 8, (void *)ip) &&
+	    bpf_probe_read_user(code, 12, (void *)(ip - 8)))
 		return -1;
 	return code[1] == SIG_CODE ||
 	       (exact && (code[0] == SIG_CODE || (code[0] >> 32 | code[1] << 32) == SIG_CODE));

@@ -14,6 +14,7 @@
 #define HAS_LINK_REG	1
 #define HAS_SIGNED_RA	0
 #define HAS_FP		0
+#define FORGETS_SYSCALL	1
 #define SP_OFF		-160
 #define RULE_RA_AFTER_FP	RULE_S390X_RA_AFTER_FP
 #define NR_REGS		16
@@ -34,13 +35,13 @@
 #define SIG_SP		(SIG_GPRS + 8 * 15)
 
 #define PSW_MASK_EA	0x100000000ull		/* 64-bit addresses */
+#define PIF_SYSCALL	1			/* in flags */
 #define SYSCALL_BITS	0xffff			/* of int_code */
 
 #define REGS_IP		psw.addr
 #define REGS_SP		gprs[15]
 #define REGS_FP		gprs[11]
 #define REGS_LINK	gprs[14]
-#define REGS_SYSCALL	int_code
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -52,6 +53,12 @@ struct pt_regs {
 	psw_t psw;
 	unsigned long gprs[16];
 	unsigned int int_code;
+	unsigned long flags;
+};
+
+/* as later kernels may have it */
+struct pt_regs___nr {
+	unsigned long syscall_nr;
 };
 
 typedef struct {
@@ -72,6 +79,16 @@ static __always_inline enum user_abi get_user_abi(const struct pt_regs *regs)
 static __always_inline void copy_registers(u64 *reg, const struct pt_regs *regs, bool compat)
 {
 	bpf_probe_read_kernel(reg, NR_REGS * sizeof(u64), &regs->gprs);
+}
+
+static __always_inline u64 get_syscall(const struct pt_regs *regs)
+{
+	const struct pt_regs___nr *nr = (const void *)regs;
+
+	if (!(regs->flags & PIF_SYSCALL))
+		return NO_SYSCALL;
+	return bpf_core_field_exists(nr->syscall_nr) ? nr->syscall_nr :
+						       regs->int_code & SYSCALL_BITS;
 }
 
 static __always_inline bool in_compat_syscall(struct task_struct *task)
@@ -112,18 +129,26 @@ static __always_inline s64 get_sig_offset(u32 reg)
 #define SIG_CODE	0x0a77
 #define SIG_CODE_SIZE	2
 
-/* Where the registers are from SP on. @exact: @ip may be after the system call. */
+/*
+ * Where the registers are from SP on. The two bytes before @ip can be the end of another
+ * instruction, unless the task is in this system call.
+ */
 static __always_inline int is_sigreturn(u64 ip, bool exact)
 {
-	__u16 code = 0, before = 0;
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	u16 code = 0;
 
+	if (exact && regs && regs->psw.addr == ip &&
+	    !bpf_probe_read_user(&code, sizeof(code), (void *)(ip - SIG_CODE_SIZE)) &&
+	    get_syscall(regs) == (code & 0xff)) {
+		if (code == SIG_RT_CODE)
+			return SIG_RT_REGS;
+		if (code == SIG_CODE)
+			return SIG_REGS;
+	}
 	if (bpf_probe_read_user(&code, sizeof(code), (void *)ip))
 		return -1;
-	if (exact && bpf_probe_read_user(&before, sizeof(before), (void *)(ip - SIG_CODE_SIZE)))
-		before = 0;
-	if (code == SIG_RT_CODE || before == SIG_RT_CODE)
-		return SIG_RT_REGS;
-	return code == SIG_CODE || before == SIG_CODE ? SIG_REGS : 0;
+	return code == SIG_RT_CODE ? SIG_RT_REGS : code == SIG_CODE ? SIG_REGS : 0;
 }
 
 static __always_inline s64 get_sig_place(int found)
@@ -131,7 +156,7 @@ static __always_inline s64 get_sig_place(int found)
 	return found;
 }
 
-/* A machine check saves its registers elsewhere, after those of user space. */
+/* Events that come before all registers are saved are refused: check_event_system() */
 static __always_inline bool may_lack_registers(struct task_struct *task, u64 ctx)
 {
 	return false;

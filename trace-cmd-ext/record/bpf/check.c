@@ -20,7 +20,11 @@
 #define BTF		"/sys/kernel/btf/vmlinux"
 /* The maple tree of mappings, and bpf_loop() */
 #define MIN_MAJOR	6
+#ifdef __s390x__
+#define MIN_MINOR	3		/* and tail calls in programs with functions */
+#else
 #define MIN_MINOR	1
+#endif
 /* mapping.bpf.h: kernels count offsets of mappings in their own pages */
 #define PAGE_BYTES	4096
 

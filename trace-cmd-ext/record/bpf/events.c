@@ -342,6 +342,12 @@ static const char *find_function(const char *name)
 		{ "stat", "newstat" }, { "fstat", "newfstat" }, { "lstat", "newlstat" },
 		{ "uname", "newuname" }, { "sendfile", "sendfile64" }, { "umount2", "umount" },
 		{ "fstatat", "newfstatat" },
+#if defined(__aarch64__)
+		{ "fadvise64", "fadvise64_64" }, { "personality", "arm64_personality" },
+#elif defined(__s390x__)
+		{ "fadvise64", "fadvise64_64" }, { "personality", "s390_personality" },
+		{ "ipc", "s390_ipc" }, { "mmap", "old_mmap" },
+#endif
 	};
 	size_t i;
 

@@ -51,7 +51,7 @@ __noinline u64 find_entry(struct walk *w, u64 addr)
 		n = type == 3 ? 9 : 15;
 		end = n;
 		if (!w->node[n]) {
-			end = w->node[type == 3 ? 30 : 31] & 255;
+			end = *(const u8 *)&w->node[type == 3 ? 30 : 31];
 			if (end > n)
 				end = n;
 		}

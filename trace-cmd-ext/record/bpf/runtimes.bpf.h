@@ -3,8 +3,9 @@
  * runtimes.bpf.h - Go, JIT code and Python, where the programs know them
  *
  * The three headers read code of amd64, or the thread pointer that the kernel of amd64 has in
- * memory. On other architectures no runtime is known. There a walk shows no functions of Python,
- * and follows frame records through code without a table, as JIT code; the stack is then marked.
+ * memory. On other architectures no runtime is known. There a walk shows no functions of Python. On
+ * arm64, it follows frame records through code without a table, which marks the stack. SP is then
+ * unknown, so the walk ends at the next function whose rule needs it.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_RUNTIMES_H
 #define TRACE_USTACK_RECORD_BPF_RUNTIMES_H

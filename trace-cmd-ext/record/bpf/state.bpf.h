@@ -164,7 +164,7 @@ struct walk {
 	struct walk_key key;
 	u64 ip, sp, fp;
 	u64 frame_flags;
-	u64 signal_frame;		/* FRAME_SIGNAL: its SP; 32-bit: its sigcontext */
+	u64 signal_frame;		/* FRAME_SIGNAL: where its registers are */
 	u64 kept;			/* FRAME_KEPT: REG_KEPT; FRAME_KEPT_AT: its address */
 	u64 value;			/* what read_reg() found */
 #if HAS_SIGNED_RA

@@ -72,7 +72,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	if (saved && regs) {
 		saved->ip = regs->REGS_IP;
 		saved->sp = regs->REGS_SP;
-		saved->syscall = regs->REGS_SYSCALL;
+		saved->syscall = get_syscall(regs);
 		saved->exec_id = task->self_exec_id;
 	}
 	t = bpf_map_lookup_elem(&tasks, &old);

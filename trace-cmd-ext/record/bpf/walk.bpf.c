@@ -447,7 +447,9 @@ static __always_inline bool has_left(const struct saved_stack *saved, struct tas
  * stores the new registers. Only this system call can have the new registers: a program that starts
  * is at its first instruction, and no system call starts there. Shortly before on_exec(), the stack
  * pointer and the count of programs are already new. On amd64, the number of the system call is
- * then that of execve() for the new program, which differs between 32-bit and 64-bit programs.
+ * then that of execve() for the new program, which differs between 32-bit and 64-bit programs. On
+ * the others, the task has no number any more when a signal ends it because execve() failed too
+ * late to return.
  */
 static __always_inline struct saved_stack *find_saved_stack(struct task_struct *task)
 {
@@ -461,12 +463,13 @@ static __always_inline struct saved_stack *find_saved_stack(struct task_struct *
 		return NULL;
 	mm = (void *)POINTER(task, mm);
 	executes = task->self_exec_id == saved->exec_id + 1;
-	nr = regs->REGS_SYSCALL;
-	if (nr != saved->syscall && (!executes || !is_execve(nr)))
-		return NULL;
+	nr = get_syscall(regs);
 	if (saved->ip == regs->REGS_IP && saved->sp == regs->REGS_SP)
-		return saved;
-	return executes && mm && regs->REGS_SP == BPF_CORE_READ(mm, start_stack) ? saved : NULL;
+		return nr == saved->syscall ||
+		       (executes && (is_execve(nr) || (FORGETS_SYSCALL && nr == NO_SYSCALL))) ?
+		       saved : NULL;
+	return executes && mm && (nr == saved->syscall || is_execve(nr)) &&
+	       regs->REGS_SP == BPF_CORE_READ(mm, start_stack) ? saved : NULL;
 }
 
 /* execve() has returned: forget the stack that was saved for it. */
@@ -507,7 +510,7 @@ static __always_inline void store_saved_stack(u64 stack, u32 reason, bool exits)
 		return;
 	new.ip = regs->REGS_IP;
 	new.sp = regs->REGS_SP;
-	new.syscall = regs->REGS_SYSCALL;
+	new.syscall = get_syscall(regs);
 	new.mm = POINTER(task, mm);
 	new.vfork = POINTER(task, vfork_done) != 0;
 	new.exits = exits || (task->flags & PF_EXITING);
@@ -640,7 +643,7 @@ static __always_inline void on_syscall(void *ctx, bool enter)
 	regs = (void *)bpf_task_pt_regs(task);
 	if (!regs)
 		return;
-	nr = regs->REGS_SYSCALL & SYSCALL_BITS;
+	nr = get_syscall(regs);
 	if (nr >= MAX_SYSCALLS)
 		return;
 	origin.event = enter ? c->enter[nr] : c->exit[nr];
