@@ -156,7 +156,7 @@ static __always_inline s64 get_sig_place(int found)
 	return found;
 }
 
-/* Events that come before all registers are saved are refused: check_event_system() */
+/* Events that come before all registers are saved are refused: comes_before_registers() */
 static __always_inline bool may_lack_registers(struct task_struct *task, u64 ctx)
 {
 	return false;

@@ -124,6 +124,19 @@ static int refuse_event(const struct bpfsrc_event *e, char *why, size_t size)
 				"BPF cannot add user stacks to it%s", e->system, e->name, instead);
 }
 
+/* Does an event of @system come while the registers of user space are half written? */
+static bool comes_before_registers(const char *system)
+{
+	if (!strcmp(system, "nmi"))
+		return true;
+#ifdef __s390x__
+	/* The kernel saves the address after it has said that it was entered */
+	if (!strcmp(system, "preemptirq") || !strcmp(system, "context_tracking"))
+		return true;
+#endif
+	return false;
+}
+
 int bpfsrc_check_event(const struct bpfsrc_event *event, char *why, size_t size)
 {
 	const char *system = event->system, *name = event->name, *tracepoint = name;
@@ -132,8 +145,7 @@ int bpfsrc_check_event(const struct bpfsrc_event *event, char *why, size_t size)
 	if (event->kind == BPFSRC_KPROBE || event->kind == BPFSRC_UPROBE)
 		return 0;
 
-	/* The registers of user space may be half written when an NMI comes */
-	if (!strcmp(system, "nmi"))
+	if (comes_before_registers(system))
 		return bpfsrc_set_error(why, size, -EOPNOTSUPP, "%s:%s can come while the "
 					"kernel saves the registers of user space, so it "
 					"gets no user stack", system, name);
