@@ -36,8 +36,8 @@ bpf-is-left-out:
 	@echo '  no clang or no libbpf-dev: trace-ustack is built without --source bpf'
 
 # A cross compiler has the headers of libbpf below its sysroot.
-BPF_FLAGS = -target $(if $(filter S390X,$(BPF_ARCH)),bpfeb,bpfel) -mcpu=v3 -g -O2 -Wall -I. -DARCH_$(BPF_ARCH) \
-	$(addprefix -I,$(addsuffix /usr/include,$(PKG_CONFIG_SYSROOT_DIR)))
+BPF_FLAGS = -target $(if $(filter S390X,$(BPF_ARCH)),bpfeb,bpfel) -mcpu=v3 -g -O2 -Wall -I. \
+	-DARCH_$(BPF_ARCH) $(addprefix -I,$(addsuffix /usr/include,$(PKG_CONFIG_SYSROOT_DIR)))
 
 $(BPF_WALK): trace-cmd-ext/record/bpf/walk.bpf.c
 	@mkdir -p $(@D)
