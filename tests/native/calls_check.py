@@ -61,7 +61,9 @@ for event in events:
     names = [name for name, _, _ in functions(frames)]
     starts += event["event"].endswith("sys_enter_clone3") and "Thread.start" in names
     if not names and "incomplete" not in event.get("user_flags", []):
-        bare += any(map(runs_python, frames[1:]))
+        if any(map(runs_python, frames[1:])):
+            bare += 1
+            print("BARE:", event["event"], [frame.get("func") for frame in frames])
 
 named = unknown = none = 0
 wrong = []
