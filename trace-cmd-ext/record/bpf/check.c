@@ -18,6 +18,7 @@
 #include "trace-cmd-ext/tool/tool.h"
 
 #define BTF		"/sys/kernel/btf/vmlinux"
+#define JIT		"/proc/sys/net/core/bpf_jit_enable"
 /* The maple tree of mappings, and bpf_loop() */
 #define MIN_MAJOR	6
 #ifdef __s390x__
@@ -51,15 +52,36 @@ static int load_empty_program(void)
 	return fd < 0 ? -errno : fd;
 }
 
+/*
+ * Does the kernel compile BPF programs? The interpreter takes no callbacks. The sysctl is there in
+ * the first network namespace only, so ask for the size of the compiled code.
+ */
+static bool has_jit(int fd)
+{
+	struct bpf_prog_info info = {};
+	unsigned int size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &size) || info.jited_prog_len;
+}
+
+static int refuse_interpreter(struct tool_why *why)
+{
+	return tool_set_why(why, -EOPNOTSUPP, access(JIT, F_OK) ?
+			    "boot a kernel with CONFIG_BPF_JIT=y" : "echo 1 > " JIT,
+			    "this kernel does not compile BPF programs");
+}
+
 int bpfsrc_check(struct tool_why *why)
 {
 	unsigned int major, minor;
 	struct utsname uts;
+	bool compiles;
 	int fd;
 
-#if !defined(__x86_64__) && !defined(__aarch64__) && !defined(__s390x__)
+#if !defined(__x86_64__) && !defined(__aarch64__)
+	/* The programs are also written for s390x, but no kernel has run them yet */
 	return tool_set_why(why, -EOPNOTSUPP, NULL,
-			    "user stacks by BPF are for x86-64, arm64 and s390x only");
+			    "user stacks by BPF are for x86-64 and arm64 only");
 #endif
 	if (uname(&uts) || sscanf(uts.release, "%u.%u", &major, &minor) != 2)
 		return tool_set_why(why, -EOPNOTSUPP, NULL,
@@ -83,7 +105,10 @@ int bpfsrc_check(struct tool_why *why)
 	if (fd < 0)
 		return tool_set_why(why, fd, NULL, "a BPF program cannot be loaded: %s",
 				    strerror(-fd));
+	compiles = has_jit(fd);
 	close(fd);
+	if (!compiles)
+		return refuse_interpreter(why);
 	if (access(BTF, R_OK))
 		return tool_set_why(why, -EOPNOTSUPP,
 				    "boot a kernel with CONFIG_DEBUG_INFO_BTF=y",
