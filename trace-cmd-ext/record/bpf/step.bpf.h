@@ -350,20 +350,26 @@ static __always_inline int step_plain(struct walk *w, u32 rule, const u32 size)
 }
 #endif
 
-/* Return to the code that a signal interrupted. @at: where its registers are, from SP on */
-static __always_inline int leave_signal_frame(struct walk *w, s64 at)
+/* Make the rule of a signal frame that has SP, IP and FP at these offsets from SP. */
+static __always_inline void set_signal_rule(struct walk *w, s64 sp, s64 ip, s64 fp)
 {
 	__builtin_memset(&w->rule, 0, sizeof(w->rule));
 	w->rule.cfa.base = BASE_SP;
 	w->rule.cfa.deref = 1;
-	w->rule.cfa.off = at + SIG_SP;
+	w->rule.cfa.off = sp;
 	w->rule.ra.base = BASE_SP;
 	w->rule.ra.deref = 1;
-	w->rule.ra.off = at + SIG_IP;
+	w->rule.ra.off = ip;
 	w->rule.fp.base = BASE_SP;
 	w->rule.fp.deref = 1;
-	w->rule.fp.off = at + SIG_FP;
+	w->rule.fp.off = fp;
 	w->rule.flags = FULL_SIGNAL | FULL_SP;
+}
+
+/* Return to the code that a signal interrupted. @at: where its registers are, from SP on */
+static __always_inline int leave_signal_frame(struct walk *w, s64 at)
+{
+	set_signal_rule(w, at + SIG_SP, at + SIG_IP, at + SIG_FP);
 	return step_full(w);
 }
 
@@ -494,17 +500,7 @@ __noinline int step_sigreturn32(struct walk *w)
 	at = find_sigcontext(w);
 	if (at < 0)
 		return STEP_WRONG;
-	__builtin_memset(&w->rule, 0, sizeof(w->rule));
-	w->rule.cfa.base = BASE_SP;
-	w->rule.cfa.deref = 1;
-	w->rule.cfa.off = at + SIG32_SP;
-	w->rule.ra.base = BASE_SP;
-	w->rule.ra.deref = 1;
-	w->rule.ra.off = at + SIG32_IP;
-	w->rule.fp.base = BASE_SP;
-	w->rule.fp.deref = 1;
-	w->rule.fp.off = at + SIG32_FP;
-	w->rule.flags = FULL_SIGNAL;
+	set_signal_rule(w, at + SIG32_SP, at + SIG32_IP, at + SIG32_FP);
 	return step_full32(w);
 }
 #else
