@@ -3,6 +3,8 @@
 
 O ?= build
 
+include trace-cmd-ext/sources.mk
+
 CALLPATH := $(O)/samples/callpath/callpath
 CALLPATH_SRC := $(wildcard samples/callpath/*.c samples/callpath/*.S)
 # No C library, and a frame pointer in every function: see samples/callpath/README.md
@@ -44,6 +46,21 @@ $(CALLPATH)32-bare: $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
 TEST_PROGRAMS += $(CALLPATH) \
 	$(if $(filter x86_64,$(MACHINE)),$(CALLPATH)32 $(CALLPATH)32-bare,$(CALLPATH)-bare) \
 	$(if $(filter aarch64,$(MACHINE)),$(CALLPATH)-pac)
+
+# Needs a kernel with the series to run, not to build
+BPF_STACK := $(O)/samples/bpf-stack/bpf-stack
+
+$(BPF_STACK): samples/bpf-stack/bpf-stack.c samples/bpf-stack/bpf-stack.h $(BPF_STACK).bpf.o
+	@mkdir -p $(@D)
+	$(Q_LD)$(CC) $(CFLAGS_COMMON) -O2 -g -std=gnu11 -Wall -Wextra -Wno-unused-parameter \
+		-o $@ $< $(BPF_LIBS)
+
+$(BPF_STACK).bpf.o: samples/bpf-stack/bpf-stack.bpf.c samples/bpf-stack/bpf-stack.h
+	@mkdir -p $(@D)
+	$(Q_CC)clang -target bpf -mcpu=v3 -g -O2 -Wall \
+		-idirafter /usr/include/$(shell $(CC) -dumpmachine) -c -o $@ $<
+
+TEST_PROGRAMS += $(if $(BPF_LIBS),$(BPF_STACK))
 
 # Modules: KERNEL names the build directory of a patched kernel. They are not part of `all`,
 # which needs no kernel.

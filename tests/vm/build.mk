@@ -51,6 +51,16 @@ test-off:
 	@+$(NEED) O=$(abspath $(O)) scripts/build-kernel off tests/vm/run-tests --label off \
 		tests/guest/off/absent.sh
 
+# BPF programs ask for stacks, on a kernel with BTF
+FULL_TARGETS += test-bpf
+
+.PHONY: test-bpf
+
+test-bpf: NEED_OPTION = --packages=kernel-deb
+test-bpf: build
+	@+$(NEED) O=$(abspath $(O)) scripts/build-kernel bpf tests/vm/run-tests --label bpf \
+		tests/guest/bpf/request.sh
+
 # After each patch, on four architectures
 FULL_TARGETS += check-series
 
