@@ -132,6 +132,7 @@ help:
 	@echo '                  test-arch-arm64 T=N: some of them on one architecture'
 	@echo 'make test-stock-7.3, -6.12, -6.1   recordings on a kernel of Debian, in a guest'
 	@echo 'make test-off     boots a kernel with the options of the series off'
+	@echo 'make test-bpf     boots a kernel with BTF, where BPF programs ask for stacks'
 	@echo 'make fuzz         the fuzzing of make test, for hours: see tests/fuzz/README.md'
 	@echo 'make bench        measurements; bench-compare: against perf, bpftrace, LTTng'
 	@echo 'make vm           a shell in the guest; CMD="..." runs a command instead'

@@ -3,8 +3,9 @@
  * The BPF programs of bpf-stack: a fork asks for the user stack of its task, and the stack comes
  * when the task returns to user space.
  *
- * The kernel does not run a program that already runs on the same CPU. So each has the buffer of
- * its CPU to itself, and a stack that comes in between is lost: recursion_misses counts it.
+ * Only one task on a CPU is in on_stack, as the kernel calls it with preemption disabled. So the
+ * program has the buffer of its CPU to itself. A fork can be missed, if the task that is in on_fork
+ * is preempted by one that forks: recursion_misses counts that.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>

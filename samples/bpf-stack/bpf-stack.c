@@ -69,7 +69,7 @@ static int attach_all(struct bpf_object *obj)
 	return 0;
 }
 
-/* How many messages the BPF programs have lost. Their only variable is the counter. */
+/* How many messages the BPF programs have lost, at least. Their only variable is the counter. */
 static unsigned long long count_lost(struct bpf_object *obj)
 {
 	const struct bpf_map *bss = bpf_object__find_map_by_name(obj, ".bss");
@@ -78,7 +78,8 @@ static unsigned long long count_lost(struct bpf_object *obj)
 	struct bpf_program *prog;
 	unsigned int zero = 0, size;
 
-	bpf_map__lookup_elem(bss, &zero, sizeof(zero), &lost, sizeof(lost), 0);
+	if (bpf_map__lookup_elem(bss, &zero, sizeof(zero), &lost, sizeof(lost), 0))
+		return 1;
 	bpf_object__for_each_program(prog, obj) {
 		memset(&info, 0, sizeof(info));
 		size = sizeof(info);

@@ -34,22 +34,39 @@ wait $bpf
 check "bpf-stack loses nothing" is $? 0
 cat $TEST_TMP/err
 
-# stacks: "TID COOKIE FRAME..." of each side
-sed -nE 's/^stack ([0-9]+) cookie ([0-9a-f]+) flags [0-9a-f]+:/\1 \2/p' $TEST_TMP/bpf |
-	sort -u >$TEST_TMP/theirs
-awk '/<user unwind stack / {
-		tid = $0; sub(/ +\[[0-9]+\].*/, "", tid); sub(/.*-/, "", tid)
-		c = $0; sub(/.*stack /, "", c); sub(/[ >].*/, "", c)
-		key = tid " " c; if (!(key in stack)) stack[key] = ""; next
+# stacks: "TID COOKIE FLAG... FRAME..." of each side, with the names of flags that ftrace prints
+awk '/^stack / {
+		at = index("0123456789abcdef", substr($6, length($6) - 1, 1)) - 1
+		high = length($6) > 2 ? index("01", substr($6, 1, 1)) - 1 : 0
+		line = $2 " " $4
+		if (at % 2) line = line " truncated"
+		if (int(at / 2) % 2) line = line " compat"
+		if (int(at / 8)) line = line " incomplete"
+		if (high) line = line " frame-pointer"
+		for (i = 7; i <= NF; i++) line = line " " $i
+		print line
+	}' $TEST_TMP/bpf | sort -u >$TEST_TMP/theirs
+awk 'function task(s) { sub(/ +\[[0-9]+\].*/, "", s); sub(/.*-/, "", s); return s }
+	/<user unwind cookie / {
+		c = $0; sub(/.*cookie /, "", c); sub(/>.*/, "", c)
+		print task($0), c >asked; key = ""; next
+	}
+	/<user unwind stack / {
+		c = $0; sub(/.*stack /, "", c); sub(/>.*/, "", c)
+		key = task($0) " " c; stack[key] = stack[key]; next
 	}
 	/^ *=> / && key { f = $2; gsub(/[<>]/, "", f); sub(/^(0x)?0*/, "", f)
 		stack[key] = stack[key] " " f; next }
 	{ key = "" }
-	END { for (k in stack) print k stack[k] }' $TEST_TMP/text | sort -u >$TEST_TMP/ours
+	END { for (k in stack) print k stack[k] }' asked=$TEST_TMP/ours-asked $TEST_TMP/text |
+	sort -u >$TEST_TMP/ours
+sort -u $TEST_TMP/ours-asked -o $TEST_TMP/ours-asked
 forks=$(awk '/^fork / && $4 != "0" { print $2, $4 }' $TEST_TMP/bpf | sort -u | tee $TEST_TMP/asked |
 	wc -l)
 awk '{ print $1, $2 }' $TEST_TMP/theirs | sort -u >$TEST_TMP/answered
 check "programs ask for stacks" at_least "$forks" 20
+check "programs have each cookie that ftrace has" is \
+	"$(comm -23 $TEST_TMP/ours-asked $TEST_TMP/asked | wc -l)" 0
 check "each request is answered" is "$(comm -23 $TEST_TMP/asked $TEST_TMP/answered | wc -l)" 0
 check "stacks have frames of the program" at_least "$(grep -cE " $IN_PROGRAM" $TEST_TMP/theirs)" 10
 same=$(comm -12 $TEST_TMP/theirs $TEST_TMP/ours | wc -l)

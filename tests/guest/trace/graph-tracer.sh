@@ -71,11 +71,38 @@ check "with a threshold: the tracer is chosen" write function_graph $T/current_t
 run_callpath
 check "with a threshold: returns have cookies" at_least "$(count_cookies)" 1
 check "with a threshold: each cookie has a stack" none_lost "$(count_unanswered)"
+echo >$T/set_ftrace_filter
+echo $func >$T/set_graph_function
+run_callpath
+check "a whole graph with a threshold: returns have cookies" at_least "$(count_cookies)" 1
+echo >$T/set_graph_function
+echo $func >$T/set_ftrace_filter
 echo 0 >$T/tracing_thresh
 run_callpath
 check "after the threshold: each call has a cookie" is "$(count_cookies)" "$(count_calls)"
 echo nop >$T/current_tracer
 echo 0 >$GOPT
+
+# The caller is a function of another instance
+caller=$(grep -xE -m 1 'x64_sys_call|invoke_syscall' $T/available_filter_functions)
+if [ "$caller" ]; then
+	mkdir $T/instances/caller
+	echo $caller >$T/instances/caller/set_ftrace_filter
+	echo function_graph >$T/instances/caller/current_tracer
+	echo 1 >$GOPT
+	echo function_graph >$T/current_tracer
+	run_callpath
+	check "a caller of another instance is traced" at_least "$(
+		grep -c "$caller()" $T/instances/caller/trace)" 20
+	check "a caller of another instance: each call has a cookie" is \
+		"$(count_cookies)" "$(count_calls)"
+	echo nop >$T/current_tracer
+	echo 0 >$GOPT
+	echo nop >$T/instances/caller/current_tracer
+	rmdir $T/instances/caller
+else
+	say "no function calls all system calls here"
+fi
 
 # In an instance, and by trace-cmd with the plugin
 mkdir $T/instances/g
