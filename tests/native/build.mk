@@ -7,7 +7,7 @@ NATIVE := $(O)/tests/native
 NATIVE_PROGS := $(NATIVE)/swap $(NATIVE)/threads $(NATIVE)/part-a.so $(NATIVE)/part-b.so \
 	$(NATIVE)/chain $(NATIVE)/burn $(NATIVE)/memory $(NATIVE)/m32 \
 	$(NATIVE)/foreign $(NATIVE)/foreign-32.so $(NATIVE)/foreign-x32.so \
-	$(NATIVE)/modes $(NATIVE)/modes32 $(NATIVE)/no-write32
+	$(NATIVE)/modes $(NATIVE)/modes32 $(NATIVE)/no-write32 $(NATIVE)/pages-64k.so
 # With unwind tables only. On amd64, the other programs are like this.
 NATIVE_PROGS += $(if $(filter aarch64 s390x,$(MACHINE)),$(CALLPATH)-bare)
 NATIVE_PROGS += $(if $(filter aarch64,$(MACHINE)),$(CALLPATH)-pac)
@@ -34,6 +34,10 @@ test-native: $(O)/trace-ustack $(NATIVE_PROGS) $(NATIVE_OTHERS)
 $(NATIVE)/chain: tests/native/chain.c
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) $(NATIVE_CFLAGS) $(CFLAGS) -static -no-pie -o $@ $<
+
+$(NATIVE)/pages-64k.so: tests/native/pages-64k.c
+	@mkdir -p $(@D)
+	$(Q_LD)$(CC) $(NATIVE_CFLAGS) -fPIC -shared -o $@ $< -ldl
 
 # Its frame pointer is then the same for both files.
 $(NATIVE)/swap: NATIVE_CFLAGS += -fno-omit-frame-pointer
