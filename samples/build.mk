@@ -57,8 +57,7 @@ $(BPF_STACK): samples/bpf-stack/bpf-stack.c samples/bpf-stack/bpf-stack.h $(BPF_
 
 $(BPF_STACK).bpf.o: samples/bpf-stack/bpf-stack.bpf.c samples/bpf-stack/bpf-stack.h
 	@mkdir -p $(@D)
-	$(Q_CC)clang -target bpf -mcpu=v3 -g -O2 -Wall \
-		-idirafter /usr/include/$(shell $(CC) -dumpmachine) -c -o $@ $<
+	$(Q_CC)clang $(BPF_FLAGS) -idirafter /usr/include/$(shell $(CC) -dumpmachine) -c -o $@ $<
 
 TEST_PROGRAMS += $(if $(BPF_LIBS),$(BPF_STACK))
 
