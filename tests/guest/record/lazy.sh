@@ -17,7 +17,7 @@ FAULT=exceptions:page_fault_user
 [ -e $T/events/exceptions/page_fault_user ] || skip_test "there is no event $FAULT"
 
 cat >script.sh <<'END'
-for ((i = 0; i < 25; i++)); do
+for ((i = 0; i < 15; i++)); do
 	id >/dev/null
 	ls / >/dev/null
 	git --version >/dev/null

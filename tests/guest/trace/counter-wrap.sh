@@ -30,7 +30,7 @@ record_repeated()
 	local pid turn
 	# the task starts with cookies that no turn gives it
 	echo 0x100000 >$counter
-	record_callpath $CALLPATH -n 20000 -c 1 -x plain,yield,sleep -z 128 &
+	record_callpath $CALLPATH -n 8000 -c 1 -x plain,yield,sleep -z 128 &
 	pid=$!
 	wait_for pgrep -x callpath >/dev/null
 	for turn in 0 1 2 3 4 5 6 7; do

@@ -135,7 +135,7 @@ echo 1 >$I/once/events/raw_syscalls/sys_enter/enable
 # run_loop: record the loop for some time
 run_loop()
 {
-	sleep 0.2
+	sleep 0.05
 	read_stacks $I/once
 }
 echo >$I/once/trace
